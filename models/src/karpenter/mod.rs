@@ -1,0 +1,9 @@
+//! Karpenter's kinds: NodePool, NodeClaim, NodeOverlay, EC2NodeClass, CapacityBuffer.
+//!
+//! Semantics: `spec/10-api.md`; the node class: `spec/50-aws.md` §1.
+
+pub mod labels;
+pub mod nodeclaim;
+pub mod nodeclass;
+pub mod nodepool;
+pub mod overlay;

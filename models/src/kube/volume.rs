@@ -1,0 +1,46 @@
+//! PersistentVolumeClaims, PersistentVolumes, StorageClasses, CSINodes.
+
+use std::collections::BTreeMap;
+
+use super::meta::Meta;
+use super::selector::NodeSelectorTerm;
+
+/// A claim for storage.
+#[derive(Clone, Debug, Default)]
+pub struct PersistentVolumeClaim {
+    pub meta: Meta,
+    pub storage_class: Option<String>,
+    pub volume_name: String,
+    /// `Pending`, `Bound`, `Lost`; empty if unknown.
+    pub phase: String,
+}
+
+/// A volume.
+#[derive(Clone, Debug, Default)]
+pub struct PersistentVolume {
+    pub meta: Meta,
+    /// CSI driver, in-tree EBS translated.
+    pub driver: Option<String>,
+    /// Local or hostPath: hostname expressions are ignored.
+    pub is_local: bool,
+    /// Alternatives of `nodeAffinity.required`.
+    pub terms: Vec<NodeSelectorTerm>,
+}
+
+/// A storage class.
+#[derive(Clone, Debug, Default)]
+pub struct StorageClass {
+    pub meta: Meta,
+    pub provisioner: String,
+    /// `volumeBindingMode: Immediate` (also the default).
+    pub immediate: bool,
+    /// Alternatives of `allowedTopologies`, each a conjunction of `In`.
+    pub topologies: Vec<NodeSelectorTerm>,
+}
+
+/// What drivers run on a node: limit per driver; `None` is unlimited.
+#[derive(Clone, Debug, Default)]
+pub struct CsiNode {
+    pub meta: Meta,
+    pub drivers: BTreeMap<String, Option<u32>>,
+}

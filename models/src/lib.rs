@@ -1,0 +1,16 @@
+//! The world Millwright decides on.
+//!
+//! Kubernetes and Karpenter objects as far as they matter, the EC2 catalogue,
+//! a validated snapshot of both ([`world::World`]), and the compiler that
+//! turns it into the solver's terms ([`lower`]) and back.
+//!
+//! Pure: no clock, no I/O, no async runtime, no API client.
+#![forbid(unsafe_code)]
+
+pub mod catalog;
+pub mod karpenter;
+pub mod kube;
+pub mod quantity;
+pub mod requirements;
+pub mod resources;
+pub mod world;

@@ -1,0 +1,12 @@
+//! Certified vector bin packing over priced offerings.
+//!
+//! The crate knows no Kubernetes, no cloud, no clock and no I/O. An
+//! [`Instance`](instance::Instance) states the problem in integers, a
+//! [`Plan`](plan::Plan) answers it, a
+//! [`Certificate`](certificate::Certificate) proves how far that answer can be
+//! from the best one, and [`check`] re-verifies both with code of its own.
+#![forbid(unsafe_code)]
+
+pub mod certificate;
+pub mod instance;
+pub mod plan;
