@@ -1,1 +1,0 @@
-//! Kubernetes quantities as exact integers.
