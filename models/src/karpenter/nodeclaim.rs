@@ -19,6 +19,8 @@ pub struct NodeClaim {
     pub termination_grace_period: Option<String>,
     pub provider_id: String,
     pub node_name: String,
+    /// `status.imageID`.
+    pub image_id: String,
     pub capacity: Resources,
     pub allocatable: Resources,
     pub conditions: Vec<Condition>,

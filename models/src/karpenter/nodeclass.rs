@@ -16,8 +16,12 @@ pub struct NodeClass {
     pub block_devices: Vec<BlockDevice>,
     /// `RAID0` or empty.
     pub instance_store_policy: String,
+    /// `spec.networkInterfaces`; empty if not set.
+    pub network_interfaces: Vec<NetworkInterface>,
     /// Zones of `status.subnets`; empty if there is no status.
     pub zones: Vec<String>,
+    /// Ids of `status.amis`; empty if there is no status.
+    pub amis: Vec<String>,
     /// Reservations of `status.capacityReservations`.
     pub reservations: Vec<Reservation>,
     pub conditions: Vec<Condition>,
@@ -42,6 +46,15 @@ pub struct BlockDevice {
     pub root_volume: bool,
     /// Bytes.
     pub volume_size: Option<i64>,
+}
+
+/// An entry of `spec.networkInterfaces`.
+#[derive(Clone, Debug, Default)]
+pub struct NetworkInterface {
+    pub card: u32,
+    pub device: u32,
+    /// `interfaceType: efa-only`.
+    pub efa_only: bool,
 }
 
 /// A capacity reservation that the class selected.
