@@ -7,6 +7,11 @@
 //! from the best one, and [`check`] re-verifies both with code of its own.
 #![forbid(unsafe_code)]
 
+pub mod arrival;
 pub mod certificate;
+pub mod engine;
+pub mod firstfit;
+pub mod fluid;
 pub mod instance;
 pub mod plan;
+pub mod units;

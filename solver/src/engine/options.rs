@@ -1,0 +1,74 @@
+use crate::certificate::Certificate;
+use crate::instance::{InvalidInstance, Micros};
+use crate::plan::Plan;
+use std::time::Duration;
+
+/// Time since the caller's start. The solver has no clock of its own.
+pub type Clock<'a> = &'a (dyn Fn() -> Duration + Sync);
+
+/// How to solve.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Seed of every random choice.
+    pub seed: u64,
+    /// When the answer is due, on the caller's clock. `None`: until the
+    /// search has nothing more to try.
+    pub deadline: Option<Duration>,
+    /// Rounds of search. If set, no clock decides anything and equal input
+    /// gives equal output.
+    pub iterations: Option<u64>,
+    /// Stop early once cost / bound − 1 is at most this.
+    pub stop_gap: f64,
+    /// Who solves.
+    pub method: Method,
+    /// Threads to use; 1 interleaves search and proof.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            seed: 1,
+            deadline: Some(Duration::from_secs(1)),
+            iterations: None,
+            stop_gap: 0.0,
+            method: Method::Auto,
+            threads: 2,
+        }
+    }
+}
+
+/// Who solves.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Method {
+    /// Small instances exactly, others by search.
+    #[default]
+    Auto,
+    /// Exactly, or as far as the deadline allows.
+    Exact,
+    /// First fit only.
+    Greedy,
+}
+
+/// An answer with its proof.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What to do.
+    pub plan: Plan,
+    /// No plan that serves the same pods in the same tiers costs less.
+    pub bound: Micros,
+    /// Proof of the bound.
+    pub certificate: Certificate,
+    /// Which member found the plan.
+    pub source: &'static str,
+    /// Rounds of search done.
+    pub rounds: u64,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum EngineError {
+    /// The instance contradicts itself.
+    #[error(transparent)]
+    Invalid(#[from] InvalidInstance),
+}

@@ -1,0 +1,171 @@
+//! First fit: pods arrive in a fixed order and take the first place that
+//! admits them. Always an answer, always legal, never a good price.
+
+mod landing;
+
+pub use landing::finish;
+
+use crate::arrival::{Arrivals, Index};
+use crate::fluid;
+use crate::instance::Instance;
+use crate::plan::Plan;
+use crate::units::{Unit, units};
+use rustc_hash::FxHashMap;
+
+/// Serves every pod it can, each in its earliest tier that has a place.
+pub fn first_fit(instance: &Instance, index: &Index) -> Plan {
+    let waiting: Vec<u32> = instance.shapes.iter().map(|s| s.count).collect();
+    let mut state = Arrivals::new(instance, index);
+    arrive(&mut state, &waiting);
+    finish(state)
+}
+
+/// Lets all of `waiting` arrive; what finds no place is left out.
+pub fn arrive(state: &mut Arrivals, waiting: &[u32]) {
+    let mut opener = Opener::new(state.instance);
+    let mut stay = place_all(state, &mut opener, units(state.instance, state.index, waiting));
+    // A place may open for one pod only because another came: try the rest
+    // again while that helps, bundles taken apart.
+    while !stay.is_empty() {
+        let before: u64 = pods(&stay);
+        let mut single = vec![0; state.instance.shapes.len()];
+        for u in &stay {
+            for &(s, n) in &u.parts {
+                single[s] += n * u.count;
+            }
+        }
+        let parts = (0..single.len()).filter(|&s| single[s] > 0);
+        let again = parts.map(|s| Unit::new(state.instance, vec![(s, 1)], single[s])).collect();
+        stay = place_all(state, &mut opener, again);
+        if pods(&stay) >= before {
+            break;
+        }
+    }
+}
+
+fn pods(units: &[Unit]) -> u64 {
+    units.iter().map(|u| u64::from(u.count) * u.parts.iter().map(|p| u64::from(p.1)).sum::<u64>()).sum()
+}
+
+fn place_all(state: &mut Arrivals, opener: &mut Opener, units: Vec<Unit>) -> Vec<Unit> {
+    let mut stay = Vec::new();
+    for mut unit in units {
+        let tiers = unit.parts.iter().map(|p| state.instance.shapes[p.0].tiers.len()).min().unwrap_or(0);
+        let mut from = vec![0; tiers];
+        while unit.count > 0 {
+            let placed = (0..tiers).any(|t| place(state, opener, &unit, t, &mut from[t]));
+            if !placed {
+                break;
+            }
+            unit.count -= 1;
+        }
+        if unit.count > 0 {
+            stay.push(unit);
+        }
+    }
+    stay
+}
+
+/// Places one unit; `from` skips places that can never take another.
+fn place(state: &mut Arrivals, opener: &mut Opener, unit: &Unit, tier: usize, from: &mut usize) -> bool {
+    let cells = legal_cells(state, unit.parts[0].0, tier);
+    let room = |state: &Arrivals, p: usize| {
+        unit.demand.iter().zip(&state.places[p].room).all(|(d, r)| d <= r)
+            && unit.parts.iter().all(|&(s, _)| state.admitted(s, tier, p))
+    };
+    while *from < state.places.len() && !room(state, *from) {
+        *from += 1;
+    }
+    for p in *from..state.places.len() {
+        let cell = state.places[p].cell as usize;
+        if cells.as_ref().is_none_or(|c| c[cell]) && room(state, p) && put_unit(state, unit, tier, p) {
+            return true;
+        }
+    }
+    opener.open(state, unit, tier, cells.as_deref())
+}
+
+fn put_unit(state: &mut Arrivals, unit: &Unit, tier: usize, place: usize) -> bool {
+    let mut done = Vec::new();
+    for &(s, n) in &unit.parts {
+        for _ in 0..n {
+            if !state.admits(s, tier, place) {
+                for &(s, tier) in done.iter().rev() {
+                    state.take(s, tier, place);
+                }
+                return false;
+            }
+            state.put(s, tier, place);
+            done.push((s, tier));
+        }
+    }
+    true
+}
+
+/// Per cell, whether the domain rules let `shape` in; `None` if it has none.
+fn legal_cells(state: &Arrivals, shape: usize, tier: usize) -> Option<Vec<bool>> {
+    use crate::instance::Key;
+    let rules = state.index.owned[shape].iter().chain(&state.index.selected[shape]);
+    let mut rules = rules.filter(|&&r| state.instance.rules[r].key != Key::Host);
+    rules.next()?;
+    Some((0..state.index.cells.len() as u32).map(|c| state.domain_admits(shape, tier, c)).collect())
+}
+
+/// Chooses bins to open: best value for money first.
+struct Opener {
+    /// Price over fluid value per bin.
+    ratio: Vec<f64>,
+    /// Bins of an admission, best first.
+    order: FxHashMap<usize, Vec<usize>>,
+}
+
+impl Opener {
+    fn new(instance: &Instance) -> Self {
+        let buyable: Vec<usize> = (0..instance.bins.len()).filter(|&b| instance.bins[b].buyable).collect();
+        let rho = fluid::prices(instance, &buyable, &fluid::total_demand(instance));
+        let ratio = instance
+            .bins
+            .iter()
+            .map(|b| {
+                let value: f64 = b.capacity.iter().zip(&rho).map(|(&c, p)| c as f64 * p).sum();
+                (b.price as f64 + 1.0) / (value + 1e-9)
+            })
+            .collect();
+        Opener { ratio, order: FxHashMap::default() }
+    }
+
+    /// Opens the best bin that takes the unit.
+    fn open(&mut self, state: &mut Arrivals, unit: &Unit, tier: usize, cells: Option<&[bool]>) -> bool {
+        let instance = state.instance;
+        let admission = instance.shapes[unit.parts[0].0].tiers[tier].admission;
+        let ratio = &self.ratio;
+        let order = self.order.entry(admission).or_insert_with(|| {
+            let bins = instance.admissions[admission].bins.ones();
+            let mut bins: Vec<usize> = bins.filter(|&b| instance.bins[b].buyable).collect();
+            bins.sort_by(|&a, &b| {
+                let key = |b: usize| (instance.bins[b].price, &instance.bins[b].domain, &instance.bins[b].capacity);
+                ratio[a].total_cmp(&ratio[b]).then_with(|| key(a).cmp(&key(b)))
+            });
+            bins
+        });
+        for &bin in order.iter() {
+            let b = &instance.bins[bin];
+            if cells.is_some_and(|c| !c[state.index.cells.of_bin[bin] as usize])
+                || unit.demand.iter().zip(&b.capacity).any(|(d, c)| d > c)
+                || !state.buyable(bin)
+                || !unit
+                    .parts
+                    .iter()
+                    .all(|&(s, _)| instance.admissions[instance.shapes[s].tiers[tier].admission].bins.contains(bin))
+            {
+                continue;
+            }
+            let place = state.open(bin);
+            if put_unit(state, unit, tier, place) {
+                return true;
+            }
+            state.close_last();
+        }
+        false
+    }
+}
