@@ -1,0 +1,222 @@
+//! The command line.
+
+mod value;
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
+use jiff::Timestamp;
+
+pub use value::Gate;
+
+/// Which EC2 machines a Kubernetes workload should run on, with a proof of
+/// how far that is from the cheapest.
+#[derive(Debug, Parser)]
+#[command(
+    name = "millwright",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true
+)]
+pub struct Args {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// What to buy for the pods that wait, for how much, and how far from the minimum
+    Plan(PlanArgs),
+    /// Check a plan and its certificate with independent code
+    Verify(VerifyArgs),
+    /// The EC2 catalogue: types, capacity, allocatable, prices
+    Catalog(CatalogArgs),
+    /// Print a published trace of pods or VMs as Kubernetes YAML
+    ImportTrace(TraceArgs),
+    #[command(hide = true)]
+    Audit(Later),
+    #[command(hide = true)]
+    Explain(Later),
+    #[command(hide = true)]
+    Simulate(Later),
+    #[command(hide = true)]
+    Lint(Later),
+    #[command(hide = true)]
+    Snapshot(Later),
+    #[command(hide = true)]
+    Crds(Later),
+}
+
+/// A command of the contract that this version does not have.
+#[derive(Debug, ClapArgs)]
+#[command(disable_help_flag = true)]
+pub struct Later {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+    pub rest: Vec<String>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// How to print the answer
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    pub output: PlanOutput,
+    /// How long to search (500ms, 2s, 1m)
+    #[arg(long, value_parser = value::duration, value_name = "TIME", default_value = "1s")]
+    pub deadline: Duration,
+    /// How to search
+    #[arg(long, default_value = "auto")]
+    pub engine: Engine,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Search this many rounds and look at no clock
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<u64>,
+}
+
+/// Objects, catalogue and the rules that decide what is allowed.
+#[derive(Debug, ClapArgs)]
+pub struct WorldArgs {
+    /// File, directory or - for standard input; Kubernetes YAML or JSON. May be repeated
+    #[arg(short, long = "filename", value_name = "PATH", required = true)]
+    pub filename: Vec<PathBuf>,
+    /// Region of the embedded catalogue
+    #[arg(long, conflicts_with = "catalog")]
+    pub region: Option<String>,
+    /// Catalogue file in place of the embedded one
+    #[arg(long, value_name = "PATH")]
+    pub catalog: Option<PathBuf>,
+    /// Types that each spot launch can choose from
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub spot_types: Option<u32>,
+    /// The time to plan for (RFC 3339); the clock if not given
+    #[arg(long, value_name = "TIME", value_parser = value::timestamp)]
+    pub now: Option<Timestamp>,
+    /// Whether preferences of pods count
+    #[arg(long, value_name = "POLICY")]
+    pub preference_policy: Option<PreferencePolicy>,
+    /// Whether minValues of a NodePool may be relaxed
+    #[arg(long, value_name = "POLICY")]
+    pub min_values_policy: Option<MinValuesPolicy>,
+    /// Feature gates (Name=true,Other=false)
+    #[arg(long, value_name = "GATES", value_parser = value::gate, value_delimiter = ',')]
+    pub feature_gates: Vec<Gate>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct VerifyArgs {
+    /// A plan as `millwright plan -o json` printed it, or - for standard input
+    #[arg(value_name = "PLAN.json")]
+    pub plan: PathBuf,
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// How to print the answer
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    pub output: ShortOutput,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub struct CatalogArgs {
+    #[command(subcommand)]
+    pub command: CatalogCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CatalogCommand {
+    /// List types with capacity, allocatable and prices, their source and date
+    Show(ShowArgs),
+    #[command(hide = true)]
+    Refresh(Later),
+    #[command(hide = true)]
+    Diff(Later),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ShowArgs {
+    /// Region of the embedded catalogue
+    #[arg(long, conflicts_with = "catalog")]
+    pub region: Option<String>,
+    /// Catalogue file in place of the embedded one
+    #[arg(long, value_name = "PATH")]
+    pub catalog: Option<PathBuf>,
+    /// Only types whose name matches, with * and ?; may be repeated
+    #[arg(long = "type", value_name = "PATTERN")]
+    pub types: Vec<String>,
+    /// How to print it
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    pub output: ShortOutput,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct TraceArgs {
+    /// What the file holds
+    #[arg(long)]
+    pub format: TraceFormat,
+    /// CSV file, gzipped if its name ends in .gz; - for standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Only what runs at this second of the trace (azure: the last second if not given)
+    #[arg(long, value_name = "SECOND", value_parser = clap::value_parser!(i64).range(0..))]
+    pub at: Option<i64>,
+    /// No more than this many pods, in the order of the file
+    #[arg(long, value_name = "N")]
+    pub limit: Option<u64>,
+    /// openb: read the GPU models from the column gpu_spec33 instead of gpu_spec
+    #[arg(long)]
+    pub gpu_spec33: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PlanOutput {
+    Table,
+    Json,
+    /// The NodeClaims, ready to apply
+    Yaml,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ShortOutput {
+    Table,
+    Json,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// The best that the deadline allows
+    Auto,
+    /// A proof of optimality or an error
+    Exact,
+    /// First fit, as Karpenter does it
+    Greedy,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+pub enum PreferencePolicy {
+    Respect,
+    Ignore,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[value(rename_all = "PascalCase")]
+pub enum MinValuesPolicy {
+    Strict,
+    BestEffort,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum TraceFormat {
+    /// Pods of a production GPU-sharing cluster
+    Openb,
+    /// Long-running applications with anti-affinity limits
+    Tianchi,
+    /// Inference services of recommendation models
+    Dlrm,
+    /// VM arrivals of 48 hours
+    Azure,
+}

@@ -1,0 +1,49 @@
+//! The answer of a planning run, as it is printed.
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// What to buy and what goes where.
+#[derive(Clone, Debug, Default)]
+pub struct Decision {
+    pub nodes: Vec<PlannedNode>,
+    /// Nodes and claims that exist, with the pods they receive.
+    pub existing: Vec<(String, Vec<String>)>,
+    /// Pods without a place, and why.
+    pub unscheduled: Vec<(String, Vec<String>)>,
+    /// Micro-dollars per hour, like all money here.
+    pub cost: i64,
+    pub bound: i64,
+    pub gap: Option<f64>,
+    pub engine: String,
+    pub elapsed: Duration,
+    pub baseline: Baseline,
+    pub flexibility_premium: i64,
+    pub certificate: Value,
+    pub current_cost: i64,
+    pub warnings: Vec<String>,
+    /// NodeClaims.
+    pub claims: Vec<Value>,
+}
+
+/// A node to buy.
+#[derive(Clone, Debug, Default)]
+pub struct PlannedNode {
+    pub pool: String,
+    pub instance_type: String,
+    pub zone: String,
+    pub capacity_type: String,
+    pub price: i64,
+    pub pods: Vec<String>,
+    pub instance_types: Vec<String>,
+}
+
+/// The same pods under first fit.
+#[derive(Clone, Debug, Default)]
+pub struct Baseline {
+    pub engine: String,
+    pub cost: i64,
+    pub nodes: usize,
+    pub elapsed: Duration,
+}

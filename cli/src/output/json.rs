@@ -1,0 +1,101 @@
+//! The JSON of a plan.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::money::dollars;
+use crate::decision::{Decision, PlannedNode};
+
+#[derive(Serialize)]
+struct Plan<'a> {
+    cost_per_hour: f64,
+    lower_bound_per_hour: f64,
+    gap: Option<f64>,
+    engine: &'a str,
+    elapsed_ms: f64,
+    nodes: Vec<Node<'a>>,
+    existing: Vec<Existing<'a>>,
+    unscheduled: Vec<Unscheduled<'a>>,
+    baseline: Baseline<'a>,
+    flexibility_premium: f64,
+    current_cost_per_hour: f64,
+    warnings: &'a [String],
+    certificate: &'a Value,
+}
+
+#[derive(Serialize)]
+struct Node<'a> {
+    pool: &'a str,
+    instance_type: &'a str,
+    zone: &'a str,
+    capacity_type: &'a str,
+    price_per_hour: f64,
+    pods: &'a [String],
+    instance_types: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Existing<'a> {
+    node: &'a str,
+    pods: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Unscheduled<'a> {
+    pod: &'a str,
+    reasons: &'a [String],
+}
+
+#[derive(Serialize)]
+struct Baseline<'a> {
+    engine: &'a str,
+    cost_per_hour: f64,
+    nodes: usize,
+    elapsed_ms: f64,
+}
+
+/// Writes the plan, indented.
+pub fn write(decision: &Decision, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &plan(decision)).map_err(std::io::Error::from)?;
+    writeln!(out)
+}
+
+fn plan(d: &Decision) -> Plan<'_> {
+    Plan {
+        cost_per_hour: dollars(d.cost),
+        lower_bound_per_hour: dollars(d.bound),
+        gap: d.gap,
+        engine: &d.engine,
+        elapsed_ms: millis(d.elapsed),
+        nodes: d.nodes.iter().map(node).collect(),
+        existing: d.existing.iter().map(|(node, pods)| Existing { node, pods }).collect(),
+        unscheduled: d.unscheduled.iter().map(|(pod, reasons)| Unscheduled { pod, reasons }).collect(),
+        baseline: Baseline {
+            engine: &d.baseline.engine,
+            cost_per_hour: dollars(d.baseline.cost),
+            nodes: d.baseline.nodes,
+            elapsed_ms: millis(d.baseline.elapsed),
+        },
+        flexibility_premium: dollars(d.flexibility_premium),
+        current_cost_per_hour: dollars(d.current_cost),
+        warnings: &d.warnings,
+        certificate: &d.certificate,
+    }
+}
+
+fn node(n: &PlannedNode) -> Node<'_> {
+    Node {
+        pool: &n.pool,
+        instance_type: &n.instance_type,
+        zone: &n.zone,
+        capacity_type: &n.capacity_type,
+        price_per_hour: dollars(n.price),
+        pods: &n.pods,
+        instance_types: &n.instance_types,
+    }
+}
+
+/// Milliseconds to the microsecond.
+fn millis(time: std::time::Duration) -> f64 {
+    time.as_micros() as f64 / 1e3
+}

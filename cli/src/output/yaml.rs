@@ -1,0 +1,28 @@
+//! NodeClaims as a stream of YAML documents.
+
+use std::io::{Error, Result, Write};
+
+use super::money;
+use crate::decision::Decision;
+
+/// Writes the claims; what else the plan says stands in comments.
+pub fn write(decision: &Decision, out: &mut dyn Write) -> Result<()> {
+    let (cost, bound) = (money::text(decision.cost, 6), money::text(decision.bound, 6));
+    writeln!(out, "# {} NodeClaims, {cost} per hour, lower bound {bound}", decision.claims.len())?;
+    for warning in &decision.warnings {
+        writeln!(out, "# warning: {}", one_line(warning))?;
+    }
+    for (pod, reasons) in &decision.unscheduled {
+        writeln!(out, "# unscheduled: {pod}: {}", one_line(&reasons.join("; ")))?;
+    }
+    for claim in &decision.claims {
+        let text = serde_saphyr::to_string(claim).map_err(Error::other)?;
+        writeln!(out, "---\n{}", text.trim_end())?;
+    }
+    Ok(())
+}
+
+/// A comment ends with its line, so the text must not hold another.
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
