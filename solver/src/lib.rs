@@ -5,13 +5,15 @@
 //! [`Plan`](plan::Plan) answers it, a
 //! [`Certificate`](certificate::Certificate) proves how far that answer can be
 //! from the best one, and [`check`] re-verifies both with code of its own.
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
 pub mod arrival;
 pub mod certificate;
+pub mod check;
 pub mod engine;
 pub mod firstfit;
 pub mod fluid;
+pub mod highs;
 pub mod instance;
 pub mod plan;
 pub mod units;
