@@ -1,0 +1,1 @@
+//! What pools may buy.
