@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 
 pub mod catalog;
+pub mod greedy;
 pub mod karpenter;
 pub mod kube;
 pub mod quantity;
