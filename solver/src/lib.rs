@@ -8,6 +8,7 @@
 #![deny(unsafe_code)]
 
 pub mod arrival;
+pub mod bound;
 pub mod certificate;
 pub mod check;
 pub mod engine;

@@ -1,0 +1,142 @@
+//! The restricted master: patterns found so far, priced by HiGHS.
+
+use std::collections::BTreeSet;
+
+use super::duals::Duals;
+use super::reduced::Reduced;
+use crate::highs::{Col, HighsError, INFINITY, Model, Row, Status};
+use crate::instance::Instance;
+
+/// One node's contents in items, on a bin or a node of the reduced problem.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Pattern {
+    pub node: bool,
+    /// Index into [`Reduced::bins`] or [`Reduced::nodes`].
+    pub spot: usize,
+    /// (item, pods), ascending.
+    pub contents: Vec<(usize, u32)>,
+}
+
+pub(super) struct Master {
+    model: Model,
+    cover: Vec<Row>,
+    keep: Vec<Row>,
+    rules: Vec<Vec<Row>>,
+    limit: Vec<Row>,
+    supply: Vec<Row>,
+    /// Per item: pods to be had at a price near its value, to hold the duals
+    /// near where they started, then dearly, to keep the model feasible.
+    unit: Vec<Col>,
+    pub patterns: Vec<(Pattern, Col)>,
+    known: BTreeSet<Pattern>,
+}
+
+impl Master {
+    pub fn new(instance: &Instance, reduced: &Reduced, centre: &Duals) -> Result<Self, HighsError> {
+        let mut model = Model::new()?;
+        model.presolve(false)?;
+        let count = |i: usize| reduced.count(i) as f64;
+        let cover = (0..reduced.items.len())
+            .map(|i| {
+                let split = reduced.families[reduced.items[i].family].key.is_some();
+                model.add_row(if split { 0.0 } else { count(i) }, INFINITY, &[])
+            })
+            .collect::<Result<Vec<_>, _>>()?;
+        let keep = reduced.nodes.iter().map(|_| model.add_row(-INFINITY, 1.0, &[])).collect::<Result<_, _>>()?;
+        let limits = instance.limits.iter().map(|l| l.max.max(0) as f64);
+        let limit = limits.map(|l| model.add_row(-INFINITY, l, &[])).collect::<Result<_, _>>()?;
+        let supplies = instance.supplies.iter().map(|s| f64::from(s.count));
+        let supply = supplies.map(|s| model.add_row(-INFINITY, s, &[])).collect::<Result<_, _>>()?;
+        let mut rules: Vec<Vec<Row>> = Vec::new();
+        for s in &reduced.splits {
+            let rows = (0..s.open.len()).map(|d| {
+                let (low, high) = s.hull(d);
+                model.add_row(low, high, &[])
+            });
+            rules.push(rows.collect::<Result<_, _>>()?);
+        }
+        for f in reduced.families.iter().filter(|f| f.key.is_some()) {
+            let all = model.add_row(f.count as f64, f.count as f64, &[])?;
+            for &i in &f.items {
+                let mut entries = vec![(all, 1.0), (cover[i], -1.0)];
+                if let Some(d) = reduced.items[i].domain {
+                    entries.extend(f.splits.iter().map(|&p| (rules[p][d as usize], 1.0)));
+                }
+                model.add_col(0.0, 0.0, INFINITY, &entries)?;
+            }
+        }
+        let unit = (0..reduced.items.len())
+            .map(|i| model.add_col(centre.value[i].max(1e-6) * 1.03, 0.0, INFINITY, &[(cover[i], 1.0)]))
+            .collect::<Result<_, _>>()?;
+        Ok(Master { model, cover, keep, rules, limit, supply, unit, patterns: Vec::new(), known: BTreeSet::new() })
+    }
+
+    /// Changes what a pod costs outside of all patterns.
+    pub fn unit_costs(&mut self, cost: impl Fn(usize) -> f64) -> Result<(), HighsError> {
+        for (i, &col) in self.unit.iter().enumerate() {
+            self.model.set_cost(col, cost(i))?;
+        }
+        Ok(())
+    }
+
+    /// Whether pods are still bought outside of patterns.
+    pub fn uses_units(&self) -> bool {
+        self.unit.iter().any(|&c| self.model.value(c) > 1e-7)
+    }
+
+    pub fn add(&mut self, instance: &Instance, reduced: &Reduced, pattern: Pattern) -> Result<bool, HighsError> {
+        if !self.known.insert(pattern.clone()) {
+            return Ok(false);
+        }
+        let mut entries: Vec<(Row, f64)> =
+            pattern.contents.iter().map(|&(i, n)| (self.cover[i], f64::from(n))).collect();
+        let cost;
+        if pattern.node {
+            let spot = &reduced.nodes[pattern.spot];
+            cost = spot.price;
+            entries.push((self.keep[pattern.spot], 1.0));
+            for &(i, n) in &spot.fixed {
+                match entries.iter_mut().find(|e| e.0 == self.cover[i]) {
+                    Some(e) => e.1 += n,
+                    None => entries.push((self.cover[i], n)),
+                }
+            }
+        } else {
+            let spot = &reduced.bins[pattern.spot];
+            let bin = &instance.bins[spot.at];
+            cost = spot.price;
+            entries.extend(bin.limit_use.iter().filter(|l| l.1 > 0).map(|&(l, a)| (self.limit[l], a as f64)));
+            entries.extend(bin.supply.map(|s| (self.supply[s], 1.0)));
+        }
+        entries.sort_by_key(|e| e.0);
+        let col = self.model.add_col(cost, 0.0, INFINITY, &entries)?;
+        self.patterns.push((pattern, col));
+        Ok(true)
+    }
+
+    /// Solves and reads the duals; `None` if there is no optimum to read.
+    pub fn solve(&mut self, instance: &Instance, reduced: &Reduced) -> Result<Option<(f64, Duals)>, HighsError> {
+        if self.model.run()? != Status::Optimal {
+            return Ok(None);
+        }
+        let mut duals = Duals::zero(instance, reduced);
+        let dual = |r: Row| self.model.dual(r);
+        duals.value.iter_mut().zip(&self.cover).for_each(|(v, &r)| *v = dual(r).max(0.0));
+        for (rho, rows) in duals.rho.iter_mut().zip(&self.rules) {
+            rho.iter_mut().zip(rows).for_each(|(v, &r)| *v = dual(r));
+        }
+        duals.limit.iter_mut().zip(&self.limit).for_each(|(v, &r)| *v = (-dual(r)).max(0.0));
+        duals.supply.iter_mut().zip(&self.supply).for_each(|(v, &r)| *v = (-dual(r)).max(0.0));
+        Ok(Some((self.model.objective(), duals)))
+    }
+
+    /// How much of a pattern the last solution uses.
+    pub fn level(&self, col: Col) -> f64 {
+        self.model.value(col)
+    }
+
+    /// The dual of keeping a node, as a price on its room.
+    pub fn room_price(&self, node: usize) -> f64 {
+        (-self.model.dual(self.keep[node])).max(0.0)
+    }
+}

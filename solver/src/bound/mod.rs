@@ -1,0 +1,220 @@
+//! Lower bounds with certificates: the fluid relaxation at once, column
+//! generation from there.
+//!
+//! Whatever happens in doubles here is turned into integers and put before
+//! [`crate::check`]; only what that accepts counts.
+
+mod duals;
+mod fluid;
+mod joint;
+mod knapsack;
+mod master;
+mod pattern;
+mod proof;
+mod reduced;
+mod round;
+mod split;
+
+pub use reduced::Served;
+
+use crate::certificate::Certificate;
+use crate::check;
+use crate::instance::{Instance, Micros};
+use crate::plan::Plan;
+use duals::{Duals, Multipliers};
+use reduced::Reduced;
+
+/// What a round of column generation came to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Round {
+    /// The bound rose.
+    Better,
+    /// It did not, but the next may raise it.
+    Same,
+    /// Nothing more can be had this way.
+    Converged,
+    /// Told to stop before the end.
+    Stopped,
+}
+
+/// A node's contents with its weight in the linear relaxation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column {
+    /// The bin, or the node where `existing` is set.
+    pub at: usize,
+    /// Whether it is a node that exists.
+    pub existing: bool,
+    /// Groups of shapes with a total number of pods: the relaxation does not
+    /// tell the shapes of a group apart.
+    pub contents: Vec<(Vec<usize>, u32)>,
+    /// Value in the last solution of the restricted master.
+    pub level: f64,
+}
+
+/// Proves lower bounds for one instance and one set of served pods.
+pub struct Certifier<'a> {
+    instance: &'a Instance,
+    reduced: Reduced,
+    stand_in: Plan,
+    /// The best feasible values and their bound in dollars.
+    best: Option<(Duals, f64)>,
+    u: Multipliers,
+    proven: (Micros, Certificate),
+    /// Whether `proven` belongs to `best`.
+    fresh: bool,
+    generation: Option<round::Generation>,
+}
+
+impl<'a> Certifier<'a> {
+    /// For pods served as stated: (shape, tier, count), each pod once, with
+    /// the residents of removable nodes among them.
+    pub fn new(instance: &'a Instance, served: &[Served]) -> Self {
+        let reduced = Reduced::new(instance, served);
+        let stand_in = proof::stand_in(instance, &reduced);
+        let zero = Duals::zero(instance, &reduced);
+        let u = Multipliers::none(&reduced);
+        let certificate = proof::certificate(instance, &reduced, &zero, &u, 1.0);
+        let floor = check::certificate(instance, &stand_in, &certificate).unwrap_or(0);
+        Certifier {
+            instance,
+            reduced,
+            stand_in,
+            best: None,
+            u,
+            proven: (floor, certificate),
+            fresh: true,
+            generation: None,
+        }
+    }
+
+    /// For the pods that a plan serves.
+    pub fn for_plan(instance: &'a Instance, plan: &Plan) -> Self {
+        Self::new(instance, &served(instance, plan))
+    }
+
+    /// The bound of the fluid relaxation, repaired. Takes milliseconds.
+    pub fn fluid(&mut self) -> Micros {
+        if let Ok(duals) = fluid::duals(self.instance, &self.reduced) {
+            self.consider(duals, &|| false);
+        }
+        self.best().0
+    }
+
+    /// The best bound so far and its proof, accepted by the verifier. Never
+    /// falls.
+    pub fn best(&mut self) -> (Micros, &Certificate) {
+        if !self.fresh {
+            self.fresh = true;
+            if let Some((duals, _)) = &self.best {
+                let mut u = Multipliers::none(&self.reduced);
+                // The multipliers must be those of these very values.
+                for (b, spot) in self.reduced.bins.iter().enumerate() {
+                    u.bins[b] = knapsack::fill(&self.reduced.columns, &spot.room(), &duals.value).u;
+                }
+                duals::node_worths(&self.reduced, duals, &mut u);
+                for loss in [1e-9, 1e-7, 1e-6, 1e-5, 1e-4] {
+                    let c = proof::certificate(self.instance, &self.reduced, duals, &u, 1.0 - loss);
+                    if let Ok(bound) = check::certificate(self.instance, &self.stand_in, &c) {
+                        if bound > self.proven.0 {
+                            self.proven = (bound, c);
+                        }
+                        break;
+                    }
+                }
+            }
+        }
+        (self.proven.0, &self.proven.1)
+    }
+
+    /// The best bound so far in dollars per hour, not yet put to the
+    /// verifier.
+    pub fn estimate(&self) -> f64 {
+        self.best.as_ref().map_or(0.0, |b| b.1)
+    }
+
+    /// Repairs values and keeps them if their bound is better.
+    fn consider(&mut self, mut duals: Duals, stop: &dyn Fn() -> bool) -> bool {
+        let Some(violated) = duals::violations(self.instance, &self.reduced, &duals, &mut self.u, stop) else {
+            return false;
+        };
+        if duals::repair(&self.reduced, &mut duals, &mut self.u, violated, stop).is_none() {
+            return false;
+        }
+        self.keep_better(duals)
+    }
+
+    /// Keeps feasible values if their bound is better.
+    fn keep_better(&mut self, mut duals: Duals) -> bool {
+        duals.settle(&self.reduced);
+        let worth = duals::node_worths(&self.reduced, &duals, &mut self.u);
+        let total = duals.total(self.instance, &self.reduced, &worth);
+        let better = self.best.as_ref().is_none_or(|b| total > b.1);
+        if better {
+            self.best = Some((duals, total));
+            self.fresh = false;
+        }
+        better
+    }
+
+    /// One round of column generation. `stop` is asked often.
+    pub fn round(&mut self, stop: &dyn Fn() -> bool) -> Round {
+        // A solver that fails costs progress, never the bound so far.
+        self.generate(stop).unwrap_or(Round::Converged)
+    }
+
+    /// The value of the restricted master, in dollars per hour: above the best
+    /// bound that rounds can reach, `None` while it leans on artificial pods.
+    pub fn target(&self) -> Option<f64> {
+        self.generation.as_ref().and_then(|g| g.target)
+    }
+
+    /// Values per served entry in micro-dollars per hour, as doubles: of the
+    /// cheapest domain where they differ.
+    pub fn duals(&self) -> Vec<(Served, f64)> {
+        let mut out = Vec::with_capacity(self.reduced.served.len());
+        let Some((duals, _)) = &self.best else { return out };
+        for f in &self.reduced.families {
+            let least = f.items.iter().map(|&i| duals.value[i]).fold(f64::INFINITY, f64::min);
+            out.extend(f.members.iter().map(|&m| (self.reduced.served[m], least * 1e6)));
+        }
+        out.sort_by_key(|e| e.0);
+        out
+    }
+
+    /// The columns of the restricted master.
+    pub fn columns(&self) -> Vec<Column> {
+        let Some(g) = &self.generation else { return Vec::new() };
+        let shapes = |i: usize| {
+            let f = &self.reduced.families[self.reduced.items[i].family];
+            f.members.iter().map(|&m| self.reduced.served[m].0).collect()
+        };
+        let column = |(p, col): &(master::Pattern, crate::highs::Col)| Column {
+            at: if p.node { self.reduced.nodes[p.spot].at } else { self.reduced.bins[p.spot].at },
+            existing: p.node,
+            contents: p.contents.iter().map(|&(i, n)| (shapes(i), n)).collect(),
+            level: g.master.level(*col),
+        };
+        g.master.patterns.iter().map(column).collect()
+    }
+}
+
+/// What a plan serves, as [`Certifier::new`] wants it.
+pub fn served(instance: &Instance, plan: &Plan) -> Vec<Served> {
+    let mut first = vec![0i64; instance.shapes.len()];
+    for &(s, c) in plan.bought.iter().map(|n| &n.contents).chain(plan.placed.iter().map(|p| &p.1)).flatten() {
+        first[s] += i64::from(c);
+    }
+    for (n, node) in instance.nodes.iter().enumerate() {
+        if node.removal.is_some() && plan.removed.binary_search(&n).is_err() {
+            node.residents.iter().for_each(|&(s, c)| first[s] += i64::from(c));
+        }
+    }
+    for &(s, _, c) in &plan.demoted {
+        first[s] -= i64::from(c);
+    }
+    let first =
+        first.iter().enumerate().filter(|f| *f.1 > 0).map(|(s, &c)| (s, 0, u32::try_from(c).unwrap_or(u32::MAX)));
+    let mut out: Vec<Served> = first.chain(plan.demoted.iter().copied()).collect();
+    out.sort_unstable();
+    out
+}

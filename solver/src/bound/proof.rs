@@ -1,0 +1,98 @@
+//! From values in doubles to a certificate in integers.
+
+use std::collections::BTreeSet;
+
+use super::duals::{Duals, Multipliers};
+use super::reduced::{Reduced, Spot};
+use crate::certificate::{BinProof, Certificate, DomainDuals, Item, Nanos, NodeProof, SplitDuals, U_SHIFT};
+use crate::instance::Instance;
+use crate::plan::{NewNode, Plan};
+
+/// A certificate with all values multiplied by `factor` and rounded down.
+pub(super) fn certificate(
+    instance: &Instance,
+    reduced: &Reduced,
+    duals: &Duals,
+    u: &Multipliers,
+    factor: f64,
+) -> Certificate {
+    let down = |v: f64| (v.max(0.0) * factor * 1e9).floor().min(1e18) as Nanos;
+    let signed = |v: f64| (v * factor * 1e9).floor().clamp(-1e18, 1e18) as Nanos;
+    let mut items: Vec<Option<Item>> = vec![None; reduced.served.len()];
+    for f in &reduced.families {
+        let by_domain = f.key.map(|key| {
+            let mut dual = vec![0; instance.domains[key] as usize];
+            for &i in &f.items {
+                if let Some(d) = reduced.items[i].domain {
+                    dual[d as usize] = down(duals.value[i]);
+                }
+            }
+            DomainDuals { key, dual }
+        });
+        let dual = match (&by_domain, f.items.first()) {
+            (None, Some(&i)) => down(duals.value[i]),
+            _ => 0,
+        };
+        for &m in &f.members {
+            let (shape, tier, count) = reduced.served[m];
+            items[m] = Some(Item { shape, tier, count, dual, by_domain: by_domain.clone() });
+        }
+    }
+    let mut seen: BTreeSet<(usize, Vec<i64>)> = BTreeSet::new();
+    let mut bins = Vec::with_capacity(reduced.bins.len());
+    for (spot, u) in reduced.bins.iter().zip(&u.bins) {
+        let u = integers(instance, reduced, u, factor);
+        if seen.insert((spot.at, u.clone())) {
+            bins.push(BinProof { bin: spot.at, u });
+        }
+    }
+    let node = |(spot, u): (&Spot, &Vec<f64>)| NodeProof { node: spot.at, u: integers(instance, reduced, u, factor) };
+    let splits = reduced.splits.iter().zip(&duals.rho);
+    Certificate {
+        items: items.into_iter().flatten().collect(),
+        bins,
+        nodes: reduced.nodes.iter().zip(&u.nodes).map(node).collect(),
+        limit_duals: duals.limit.iter().map(|&v| down(v)).collect(),
+        supply_duals: duals.supply.iter().map(|&v| down(v)).collect(),
+        splits: splits
+            .map(|(s, rho)| SplitDuals { rule: s.rule, dual: rho.iter().map(|&v| signed(v)).collect() })
+            .collect(),
+    }
+}
+
+fn integers(instance: &Instance, reduced: &Reduced, u: &[f64], factor: f64) -> Vec<i64> {
+    let mut out = vec![0; instance.dims];
+    for (&d, &v) in reduced.dims.iter().zip(u) {
+        out[d] = (v.max(0.0) * factor * 1e9 * f64::from(1u32 << U_SHIFT)).round().min(9e18) as i64;
+    }
+    out
+}
+
+/// A plan that serves exactly the pods of the bound: what the verifier needs
+/// to judge the certificate alone.
+pub(super) fn stand_in(instance: &Instance, reduced: &Reduced) -> Plan {
+    let mut counts = vec![0i64; instance.shapes.len()];
+    let mut demoted: Vec<(usize, usize, u32)> = Vec::new();
+    for &(s, t, c) in &reduced.served {
+        counts[s] += i64::from(c);
+        if t > 0 {
+            demoted.push((s, t, c));
+        }
+    }
+    for n in instance.nodes.iter().filter(|n| n.removal.is_some()) {
+        for &(s, c) in &n.residents {
+            counts[s] -= i64::from(c);
+        }
+    }
+    demoted.sort_unstable();
+    demoted.dedup_by(|b, a| {
+        let same = (a.0, a.1) == (b.0, b.1);
+        if same {
+            a.2 += b.2;
+        }
+        same
+    });
+    let contents =
+        counts.iter().enumerate().filter(|c| *c.1 > 0).map(|(s, &c)| (s, u32::try_from(c).unwrap_or(u32::MAX)));
+    Plan { bought: vec![NewNode { bin: 0, contents: contents.collect() }], demoted, ..Plan::default() }
+}
