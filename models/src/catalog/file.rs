@@ -192,10 +192,10 @@ fn instance_type(entry: TypeEntry, known: Known) -> Field<InstanceType> {
     if operating_systems.is_empty() {
         return wrong("operatingSystems", Problem::Empty);
     }
-    if let (Some(capacity), Some(allocatable)) = (&capacity, &allocatable) {
-        if let Some((name, _)) = allocatable.iter().find(|(n, a)| capacity.entry(n).is_some_and(|c| *a > c)) {
-            return wrong(format!("allocatable.{name}"), Problem::AboveCapacity(name.to_owned()));
-        }
+    let above = |name: &str, amount| capacity.as_ref().and_then(|c| c.entry(name)).is_some_and(|c| amount > c);
+    let too_much = allocatable.as_ref().and_then(|a| a.iter().find(|(name, amount)| above(name, *amount)));
+    if let Some((name, _)) = too_much {
+        return wrong(format!("allocatable.{name}"), Problem::AboveCapacity(name.to_owned()));
     }
     let mut labels = base.labels;
     labels.extend(entry.labels);

@@ -11,7 +11,9 @@ use crate::kube::meta::Labels;
 use crate::resources::Resources;
 
 pub mod aws;
+mod describe;
 mod digest;
+pub mod embedded;
 mod error;
 mod facts;
 pub mod file;
@@ -24,6 +26,7 @@ mod price;
 mod reserved;
 mod view;
 
+pub use embedded::embedded;
 pub use error::{CatalogError, Problem};
 pub use gates::Gates;
 pub use pool_types::{CapacityType, PoolOffering, PoolType, PoolTypes, every_pool, pool_types};

@@ -10,7 +10,7 @@ use super::pool_types::{Candidate, PoolOffering};
 use crate::karpenter::labels;
 use crate::karpenter::nodepool::NodePool;
 use crate::karpenter::overlay::NodeOverlay;
-use crate::kube::selector::Operator;
+use crate::kube::selector::{Expression, Operator};
 use crate::resources::{MEMORY, Resources};
 
 /// Resources whose amount the provider knows: an overlay may not state them.
@@ -116,7 +116,11 @@ pub(super) fn apply(overlays: &[NodeOverlay], pools: &mut [Pool]) {
             ));
             continue;
         }
-        for (p, t, offerings) in targets {
+        let names_types = prices_types_alone(overlay);
+        for (p, t, mut offerings) in targets {
+            if !names_types {
+                offerings.retain(|i| *i < priced[p][t]);
+            }
             let candidate = &mut pools[p].candidates[t];
             apply_to(overlay, change, candidate, &offerings, &mut touched[p][t]);
         }
@@ -125,6 +129,13 @@ pub(super) fn apply(overlays: &[NodeOverlay], pools: &mut [Pool]) {
         drop_unpriced(pool, &from);
         pool.warnings.extend(warnings.iter().cloned());
     }
+}
+
+/// Only an absolute price on named types, and nothing else, gives a price to
+/// offerings that have none.
+fn prices_types_alone(overlay: &NodeOverlay) -> bool {
+    let on_types = |e: &Expression| e.operator == Operator::In && labels::normalise(&e.key) == labels::INSTANCE_TYPE;
+    overlay.price.is_some() && matches!(overlay.requirements.as_slice(), [one] if on_types(one))
 }
 
 fn valid(overlay: &NodeOverlay) -> Result<Option<Change>, String> {

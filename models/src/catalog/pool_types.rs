@@ -1,17 +1,18 @@
 //! What each NodePool may buy.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::facts::Facts;
 use super::observed::Observed;
 use super::reserved::Holders;
 use super::view::ClassView;
-use super::{Catalog, CatalogError, Gates, Reserved, aws, overlay};
+use super::{Catalog, CatalogError, Gates, Reserved, overlay};
 use crate::karpenter::labels;
 use crate::karpenter::nodepool::NodePool;
 use crate::kube::meta::Labels;
 use crate::requirements::Requirements;
-use crate::resources::{MEMORY, Resources};
+use crate::resources::Resources;
 use crate::world::World;
 
 /// How a machine is paid for.
@@ -95,7 +96,7 @@ pub struct PoolTypes {
 pub(super) struct Candidate {
     pub facts: Facts,
     pub kind: PoolType,
-    /// Offerings from here on have a price only if an overlay gives one.
+    /// Offerings that have a price only if an overlay gives one.
     pub unpriced: Vec<PoolOffering>,
 }
 
@@ -106,23 +107,18 @@ pub(super) struct Candidate {
 /// the end is for the caller to ask of [`PoolType::requirements`], and of each
 /// offering.
 pub fn pool_types(world: &World, catalog: &Catalog, pool: &NodePool, gates: &Gates) -> Result<PoolTypes, CatalogError> {
-    let holders = Holders::of(world);
     if !gates.node_overlay || world.overlays.is_empty() {
+        let holders = Holders::of(world);
         let (candidates, warnings) = candidates(world, catalog, pool, gates, &holders)?;
         return Ok(finish(pool, candidates, warnings));
     }
     // Overlays conflict across pools, so every pool is looked at.
-    let all = every_pool(world, catalog, gates)?;
-    let wanted = all.into_iter().find(|(name, _)| *name == pool.meta.name).map(|(_, types)| types);
-    match wanted {
-        Some(types) => Ok(types),
-        None => {
-            let mut alone = world.clone();
-            alone.node_pools.push(pool.clone());
-            let all = every_pool(&alone, catalog, gates)?;
-            Ok(all.into_iter().find(|(name, _)| *name == pool.meta.name).map(|(_, t)| t).unwrap_or_default())
-        }
+    let mut with_pool = Cow::Borrowed(world);
+    if !world.node_pools.iter().any(|p| p.meta.name == pool.meta.name) {
+        with_pool.to_mut().node_pools.push(pool.clone());
     }
+    let all = every_pool(&with_pool, catalog, gates)?;
+    Ok(all.into_iter().find(|(name, _)| *name == pool.meta.name).map(|(_, types)| types).unwrap_or_default())
 }
 
 /// [`pool_types`] for every pool of the world, in the world's order.
@@ -139,7 +135,8 @@ pub fn every_pool(world: &World, catalog: &Catalog, gates: &Gates) -> Result<Vec
     Ok(pools.into_iter().map(|p| (p.pool.meta.name.clone(), finish(p.pool, p.candidates, p.warnings))).collect())
 }
 
-/// All types before overlays and before the pool's requirements.
+/// All types before overlays. Those that the pool's own requirements rule out
+/// are built only where overlays may have to see them.
 fn candidates(
     world: &World,
     catalog: &Catalog,
@@ -150,64 +147,45 @@ fn candidates(
     let mut warnings = Vec::new();
     let view = ClassView::of(world, pool, &mut warnings)?;
     let observed = Observed::of(world, pool, &view);
+    let overlays = gates.node_overlay && !world.overlays.is_empty();
     let mut all = Vec::with_capacity(catalog.types.len());
     for (type_index, t) in catalog.types.iter().enumerate() {
-        // Overlays must see types of every pool, also those the pool's own
-        // requirements rule out; without overlays they are not worth building.
-        let systems = view.operating_systems(t);
-        let (mut capacity, mut allocatable) = match (&t.allocatable, &t.hardware) {
-            (Some(given), _) => (t.capacity.clone(), given.clone()),
-            (None, Some(h)) => {
-                let sizes = aws::amounts(h, &t.architecture, &view.class, aws::Settings::default(), &t.capacity)?;
-                (sizes.capacity, sizes.allocatable)
-            }
-            (None, None) => continue,
-        };
-        if let Some(seen) = observed.get(&t.name) {
-            capacity.set(MEMORY, seen.capacity);
-            allocatable.set(MEMORY, seen.allocatable);
-        }
-        if allocatable.iter().any(|(_, amount)| amount < 0) {
+        let offerings = view.offerings(t, gates, holders);
+        let unpriced = if overlays { view.unpriced(t) } else { Vec::new() };
+        let facts = view.facts(catalog, t, &offerings, &unpriced);
+        if !overlays && !possible(pool, &facts) {
             continue;
         }
-        let offerings = view.offerings(t, gates, holders);
-        let unpriced = if gates.node_overlay { view.unpriced(t) } else { Vec::new() };
-        let facts = view.facts(catalog, t, &systems, &offerings, &unpriced);
-        let volume_attachments =
-            t.volume_attachments.or_else(|| t.hardware.as_ref().map(|h| aws::pod_volumes(h, &view.class, view.family)));
-        all.push(Candidate {
-            facts,
-            unpriced,
-            kind: PoolType {
-                type_index,
-                name: Arc::from(t.name.as_str()),
-                requirements: Requirements::default(),
-                labels: Labels::new(),
-                capacity,
-                allocatable,
-                offerings,
-                volume_attachments,
-                overlaid: false,
-            },
-        });
+        let Some((capacity, allocatable)) = view.sizes(t, observed.get(&t.name))? else { continue };
+        let kind = PoolType {
+            type_index,
+            name: Arc::from(t.name.as_str()),
+            requirements: Requirements::default(),
+            labels: Labels::new(),
+            capacity,
+            allocatable,
+            offerings,
+            volume_attachments: view.volumes(t),
+            overlaid: false,
+        };
+        all.push(Candidate { facts, kind, unpriced });
     }
     Ok((all, warnings))
 }
 
+/// Whether some node of the type could be one of the pool's.
+fn possible(pool: &NodePool, facts: &Facts) -> bool {
+    let has_value = |key| facts.get(key).is_some_and(|values| !values.is_empty());
+    has_value(labels::OS)
+        && has_value(labels::ZONE)
+        && facts.meets(&pool.template.requirements, true)
+        && pool.template.labels.iter().all(|(key, value)| facts.admits(key, value))
+}
+
 /// Drops hopeless types and states the requirements of the others.
 fn finish(pool: &NodePool, candidates: Vec<Candidate>, warnings: Vec<String>) -> PoolTypes {
-    let possible = |c: &Candidate| {
-        let template = &pool.template;
-        !c.kind.offerings.is_empty()
-            && c.facts.get(labels::OS).is_none_or(|systems| !systems.is_empty())
-            && c.facts.get(labels::ZONE).is_none_or(|zones| !zones.is_empty())
-            && c.facts.meets(&template.requirements, true)
-            && template.labels.iter().all(|(key, value)| c.facts.admits(key, value))
-    };
-    let types = candidates
-        .into_iter()
-        .filter(possible)
-        .map(|c| PoolType { requirements: c.facts.requirements(), labels: c.facts.single_valued(), ..c.kind })
-        .collect();
-    PoolTypes { types, warnings }
+    let kept = candidates.into_iter().filter(|c| !c.kind.offerings.is_empty() && possible(pool, &c.facts));
+    let describe =
+        |c: Candidate| PoolType { requirements: c.facts.requirements(), labels: c.facts.single_valued(), ..c.kind };
+    PoolTypes { types: kept.map(describe).collect(), warnings }
 }

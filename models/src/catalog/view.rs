@@ -4,14 +4,16 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::aws::Family;
+use super::aws::{self, Family};
 use super::facts::Facts;
+use super::observed::Seen;
 use super::pool_types::{CapacityType, PoolOffering};
 use super::reserved::Holders;
 use super::{Catalog, CatalogError, Gates, InstanceType, Reserved};
 use crate::karpenter::labels;
 use crate::karpenter::nodeclass::NodeClass;
 use crate::karpenter::nodepool::NodePool;
+use crate::resources::{MEMORY, Resources};
 use crate::world::World;
 
 /// Labels that AWS types have or are known to lack.
@@ -63,7 +65,7 @@ impl<'a> ClassView<'a> {
 
     /// Systems that nodes of `t` can run: the image decides. Without a class,
     /// a type that brings its allocatable keeps the systems it names.
-    pub fn operating_systems(&self, t: &InstanceType) -> Vec<String> {
+    fn operating_systems(&self, t: &InstanceType) -> Vec<String> {
         let image = match self.family {
             Family::Windows => "windows",
             _ if !self.given && t.allocatable.is_some() => return t.operating_systems.clone(),
@@ -93,6 +95,32 @@ impl<'a> ClassView<'a> {
         t.offerings.iter().filter_map(offering).collect()
     }
 
+    /// Capacity and allocatable of `t`; `None` where nothing can run on it.
+    pub fn sizes(&self, t: &InstanceType, seen: Option<Seen>) -> Result<Option<(Resources, Resources)>, CatalogError> {
+        let (mut capacity, mut allocatable) = match (&t.allocatable, &t.hardware) {
+            (Some(given), _) => (t.capacity.clone(), given.clone()),
+            (None, Some(h)) => {
+                let settings = aws::Settings::default();
+                let sizes = aws::amounts(h, &t.architecture, &self.class, settings, &t.capacity)?;
+                (sizes.capacity, sizes.allocatable)
+            }
+            (None, None) => return Ok(None),
+        };
+        if let Some(seen) = seen {
+            capacity.set(MEMORY, seen.capacity);
+            allocatable.set(MEMORY, seen.allocatable);
+        }
+        let sound = allocatable.iter().all(|(_, amount)| amount >= 0);
+        Ok(sound.then_some((capacity, allocatable)))
+    }
+
+    /// EBS volumes that pods may attach: as the catalogue says, else by the
+    /// AWS rules, else unlimited.
+    pub fn volumes(&self, t: &InstanceType) -> Option<u32> {
+        let by_rules = || t.hardware.as_ref().map(|h| aws::pod_volumes(h, &self.class, self.family));
+        t.volume_attachments.or_else(by_rules)
+    }
+
     /// Whether the class selected a reservation; a class that lists none
     /// leaves it to the catalogue.
     fn selects(&self, id: &str) -> bool {
@@ -119,7 +147,6 @@ impl<'a> ClassView<'a> {
         &self,
         catalog: &Catalog,
         t: &InstanceType,
-        systems: &[String],
         offerings: &[PoolOffering],
         unpriced: &[PoolOffering],
     ) -> Facts {
@@ -129,7 +156,7 @@ impl<'a> ClassView<'a> {
         }
         facts.set(labels::INSTANCE_TYPE, vec![t.name.clone()]);
         facts.set(labels::ARCH, vec![t.architecture.clone()]);
-        facts.set(labels::OS, systems.to_vec());
+        facts.set(labels::OS, self.operating_systems(t));
         if !catalog.region.is_empty() {
             facts.set(labels::REGION, vec![catalog.region.clone()]);
         }

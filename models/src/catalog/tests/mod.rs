@@ -1,4 +1,6 @@
+mod embedded;
 mod file;
+mod overlays;
 mod pools;
 
 use std::path::PathBuf;
@@ -30,4 +32,8 @@ pub fn world() -> World {
     let mut class = NodeClass { ami_family: "AL2023".to_owned(), ..NodeClass::default() };
     class.meta.name = "default".to_owned();
     World { node_pools: vec![pool], node_classes: vec![class], ..World::default() }
+}
+
+pub fn only(name: &str, amount: i64) -> crate::resources::Resources {
+    [(name, amount)].into_iter().collect()
 }
