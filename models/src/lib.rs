@@ -11,6 +11,8 @@ pub mod catalog;
 pub mod greedy;
 pub mod karpenter;
 pub mod kube;
+pub mod lift;
+pub mod lower;
 pub mod quantity;
 pub mod requirements;
 pub mod resources;

@@ -2,6 +2,7 @@
 //!
 //! Semantics: `spec/10-api.md`; the node class: `spec/50-aws.md` §1.
 
+pub mod hash;
 pub mod labels;
 pub mod nodeclaim;
 pub mod nodeclass;

@@ -42,7 +42,7 @@ pub enum Operator {
 }
 
 /// A conjunction of expressions over node labels (and fields).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct NodeSelectorTerm {
     pub match_expressions: Vec<Expression>,

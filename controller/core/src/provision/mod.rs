@@ -1,0 +1,174 @@
+//! What to buy for the pods that wait.
+
+mod proof;
+
+use std::time::Duration;
+
+use millwright_models::catalog::{Catalog, Gates};
+use millwright_models::greedy::{self, GreedyOptions};
+use millwright_models::lift::{self, Lifted, PlannedNode};
+use millwright_models::lower::{self, BinSource, LowerError, Lowered};
+use millwright_models::world::World;
+use millwright_solver::engine::{self, EngineError};
+use millwright_solver::instance::Micros;
+use serde_json::Value;
+
+pub use proof::{ProofError, Verdict, verify};
+
+/// Everything that changes the answer.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub lower: lower::Settings,
+    pub engine: engine::Options,
+    /// RFC 3339, as it is told in the certificate.
+    pub now: String,
+    /// Whether to work out what Karpenter's greedy would buy.
+    pub baseline: bool,
+}
+
+/// Time since the caller began.
+pub type Clock<'a> = &'a (dyn Fn() -> Duration + Sync);
+
+/// Why there is no decision.
+#[derive(Debug, thiserror::Error)]
+pub enum PlanError {
+    /// The world cannot be compiled.
+    #[error(transparent)]
+    Lower(#[from] LowerError),
+    /// The engine failed.
+    #[error("the engine found no answer: {0}")]
+    Engine(#[from] EngineError),
+}
+
+/// What to buy, what goes where, how good that is.
+#[derive(Clone, Debug)]
+pub struct Decision {
+    pub nodes: Vec<PlannedNode>,
+    /// Names of nodes or claims, with positions in `World::pods`.
+    pub existing: Vec<(String, Vec<usize>)>,
+    pub unscheduled: Vec<(usize, Vec<String>)>,
+    /// Price of what is bought.
+    pub cost: Micros,
+    /// Proven: no plan that serves the same pods costs less.
+    pub bound: Micros,
+    /// The member of the engine that found the plan.
+    pub engine: String,
+    pub elapsed: Duration,
+    pub baseline: Option<Baseline>,
+    /// This cost less the best known where one spot type per node is enough.
+    pub flexibility_premium: Micros,
+    pub certificate: Value,
+    /// Price of the nodes that exist.
+    pub current_cost: Micros,
+    /// NodeClaims to apply.
+    pub claims: Vec<Value>,
+    pub warnings: Vec<String>,
+}
+
+/// What Karpenter's greedy would do with the same input.
+#[derive(Clone, Debug)]
+pub struct Baseline {
+    pub cost: Micros,
+    pub nodes: usize,
+    pub unscheduled: usize,
+    pub elapsed: Duration,
+}
+
+impl Decision {
+    /// `cost / bound − 1`; 0 if both are 0, none if only the bound is.
+    pub fn gap(&self) -> Option<f64> {
+        gap(self.cost, self.bound)
+    }
+}
+
+/// Relative distance of a cost from a bound.
+pub fn gap(cost: Micros, bound: Micros) -> Option<f64> {
+    match (cost, bound) {
+        (0, 0) => Some(0.0),
+        (_, 0) => None,
+        _ => Some(cost as f64 / bound as f64 - 1.0),
+    }
+}
+
+/// Plans for the pods of a world that wait for a place.
+pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_>) -> Result<Decision, PlanError> {
+    let began = clock();
+    let lowered = lower::lower(world, catalog, &options.lower)?;
+    let has_envelopes = lowered.bins.iter().any(|b| matches!(b, BinSource::Envelope(_)));
+    let mut engine_options = options.engine.clone();
+    if has_envelopes {
+        // The rest of the time goes to the plan without the choice of types.
+        engine_options.deadline = engine_options.deadline.map(|d| began + d.saturating_sub(began).mul_f64(0.7));
+    }
+    let outcome = engine::solve(&lowered.instance, &engine_options, clock)?;
+    let lifted = lift::lift(&lowered, &outcome.plan, options.lower.spot_types);
+    let mut premium = 0;
+    if has_envelopes {
+        premium = (lifted.cost - single_type_cost(world, catalog, options, clock, &lifted)?).max(0);
+    }
+    let elapsed = clock().saturating_sub(began);
+    let certificate = proof::to_json(world, catalog, &lowered, &outcome, options);
+    let claims = lift::node_claims(world, &lowered, &lifted.nodes);
+    let baseline = options.baseline.then(|| baseline(world, &lowered, options, clock));
+    let current_cost = current_cost(&lowered, catalog);
+    Ok(Decision {
+        nodes: lifted.nodes,
+        existing: lifted.existing,
+        unscheduled: lifted.unscheduled,
+        cost: lifted.cost,
+        bound: outcome.bound.min(lifted.cost),
+        engine: outcome.source.to_owned(),
+        elapsed,
+        baseline,
+        flexibility_premium: premium,
+        certificate,
+        current_cost,
+        claims,
+        warnings: lowered.warnings,
+    })
+}
+
+/// The best known cost if one spot type per node were enough.
+fn single_type_cost(
+    world: &World,
+    catalog: &Catalog,
+    options: &Options,
+    clock: Clock<'_>,
+    flexible: &Lifted,
+) -> Result<Micros, PlanError> {
+    let settings = lower::Settings { spot_types: 1, ..options.lower.clone() };
+    let lowered = lower::lower(world, catalog, &settings)?;
+    let outcome = engine::solve(&lowered.instance, &options.engine, clock)?;
+    let single = lift::lift(&lowered, &outcome.plan, 1);
+    // A plan that leaves more pods out is no comparison.
+    let fair = single.unscheduled.len() <= flexible.unscheduled.len();
+    Ok(if fair { single.cost.min(flexible.cost) } else { flexible.cost })
+}
+
+fn baseline(world: &World, lowered: &Lowered<'_>, options: &Options, clock: Clock<'_>) -> Baseline {
+    let began = clock();
+    let settings = GreedyOptions {
+        preference_policy: options.lower.preferences,
+        min_values_policy: options.lower.min_values,
+        gates: options.lower.gates.clone(),
+    };
+    let pools: Vec<_> = lowered.offers.pools.iter().map(|p| (p.pool, p.types.clone())).collect();
+    let minute = Duration::from_secs(60);
+    let plan = greedy::solve(world, &pools, &settings, &|| clock().saturating_sub(began) > minute);
+    Baseline {
+        cost: plan.cost,
+        nodes: plan.claims.len(),
+        unscheduled: plan.unscheduled.len(),
+        elapsed: clock().saturating_sub(began),
+    }
+}
+
+fn current_cost(lowered: &Lowered<'_>, catalog: &Catalog) -> Micros {
+    let price = |labels| millwright_models::catalog::price_of(catalog, labels).unwrap_or(0);
+    lowered.places.iter().map(|p| price(&p.labels)).sum()
+}
+
+/// Gates of the options, for callers that print them.
+pub fn gates(options: &Options) -> &Gates {
+    &options.lower.gates
+}

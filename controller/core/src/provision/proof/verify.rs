@@ -1,0 +1,251 @@
+//! Re-checks a plan's JSON against its inputs.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use millwright_models::catalog::Catalog;
+use millwright_models::lower::{self, Lowered};
+use millwright_models::world::World;
+use millwright_solver::check;
+use millwright_solver::plan::{Contents, NewNode, Plan};
+use serde_json::Value;
+
+use super::names::RowName;
+use super::read::{self, Names, ProofError, form, list, micros, text};
+
+/// What the check found.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verdict {
+    /// The lines that do not hold, in the order of the file; empty if all do.
+    pub broken: Vec<String>,
+}
+
+impl Verdict {
+    /// Whether everything holds.
+    pub fn ok(&self) -> bool {
+        self.broken.is_empty()
+    }
+}
+
+/// Checks plan and bound with the independent checker. The options stand in
+/// the file; an envelope's node is checked as the type it tells.
+pub fn verify(world: &World, catalog: &Catalog, file: &Value) -> Result<Verdict, ProofError> {
+    let certificate = file.get("certificate").ok_or_else(|| form("certificate", "is missing"))?;
+    let settings = read::settings(certificate)?;
+    let mut broken = Vec::new();
+    let digest = text(&certificate["options"], "certificate.options", "catalog_digest")?;
+    if digest != catalog.digest {
+        broken.push("certificate.options.catalog_digest: another catalogue was planned on".to_owned());
+    }
+    let lowered = lower::lower(world, catalog, &settings)?;
+    let names = Names::new(world, &lowered);
+    let plan = read_plan(world, &lowered, &names, file, certificate, &mut broken)?;
+    if let Err(faults) = check::plan(&lowered.instance, &plan) {
+        broken.extend(faults.iter().map(|f| format!("plan: {f}")));
+        return Ok(Verdict { broken });
+    }
+    money(file, &lowered, &plan, &mut broken)?;
+    unserved(world, &lowered, &plan, &mut broken);
+    let proof = read::certificate(&names, &lowered, certificate)?;
+    let said = micros(file, "", "lower_bound_per_hour")?;
+    match check::certificate(&lowered.instance, &plan, &proof) {
+        Err(fault) => broken.push(format!("certificate: {fault}")),
+        Ok(bound) if bound.max(0) != said => {
+            broken.push(format!(
+                "lower_bound_per_hour: says {}, the certificate proves {}",
+                said as f64 / 1e6,
+                bound as f64 / 1e6
+            ));
+        }
+        Ok(_) => {}
+    }
+    Ok(Verdict { broken })
+}
+
+fn read_plan(
+    world: &World,
+    lowered: &Lowered<'_>,
+    names: &Names<'_>,
+    file: &Value,
+    certificate: &Value,
+    broken: &mut Vec<String>,
+) -> Result<Plan, ProofError> {
+    let mut plan = Plan { demoted: read::demoted(names, certificate)?, ..Plan::default() };
+    let mut seen: BTreeSet<String> = BTreeSet::new();
+    for (i, node) in list(file, "", "nodes")?.iter().enumerate() {
+        let path = format!("nodes[{i}]");
+        let contents = contents(names, node, &path, &mut seen, broken)?;
+        let row = row_of(lowered, names, node, &path, &contents)?;
+        let price = micros(node, &path, "price_per_hour")?;
+        let of_row = lowered.instance.bins[row].price;
+        if price != of_row {
+            let (said, is) = (price as f64 / 1e6, of_row as f64 / 1e6);
+            broken.push(format!("{path}.price_per_hour: says {said}, the catalogue says {is}"));
+        }
+        launch_list(lowered, node, &path, row, &contents, broken)?;
+        plan.bought.push(NewNode { bin: row, contents });
+    }
+    let mut placed: BTreeMap<usize, Contents> = BTreeMap::new();
+    for (i, entry) in list(file, "", "existing")?.iter().enumerate() {
+        let path = format!("existing[{i}]");
+        let name = text(entry, &path, "node")?;
+        let node = names.places.get(name).ok_or_else(|| form(&path, format!("there is no node {name}")))?;
+        let contents = contents(names, entry, &path, &mut seen, broken)?;
+        if placed.insert(*node, contents).is_some() {
+            broken.push(format!("{path}: node {name} is listed twice"));
+        }
+    }
+    plan.placed = placed.into_iter().filter(|(_, c)| !c.is_empty()).collect();
+    let refused: BTreeSet<String> = lowered.refused.iter().map(|(p, _)| world.pods[*p].full_name()).collect();
+    let mut unserved: BTreeMap<usize, u32> = BTreeMap::new();
+    for (i, entry) in list(file, "", "unscheduled")?.iter().enumerate() {
+        let path = format!("unscheduled[{i}]");
+        let pod = text(entry, &path, "pod")?;
+        if !seen.insert(pod.to_owned()) {
+            broken.push(format!("{path}: pod {pod} is named twice"));
+        } else if !refused.contains(pod) {
+            *unserved.entry(names.shape(pod, &path)?).or_default() += 1;
+        }
+    }
+    plan.unserved = unserved.into_iter().collect();
+    Ok(plan)
+}
+
+fn contents(
+    names: &Names<'_>,
+    value: &Value,
+    path: &str,
+    seen: &mut BTreeSet<String>,
+    broken: &mut Vec<String>,
+) -> Result<Contents, ProofError> {
+    let mut out: BTreeMap<usize, u32> = BTreeMap::new();
+    for pod in list(value, path, "pods")? {
+        let pod = pod.as_str().ok_or_else(|| form(format!("{path}.pods"), "holds something else than names"))?;
+        if !seen.insert(pod.to_owned()) {
+            broken.push(format!("{path}: pod {pod} is named twice"));
+            continue;
+        }
+        *out.entry(names.shape(pod, path)?).or_default() += 1;
+    }
+    Ok(out.into_iter().collect())
+}
+
+/// The row a node names; of several (label variants, systems, reservations)
+/// the first that admits its pods.
+fn row_of(
+    lowered: &Lowered<'_>,
+    names: &Names<'_>,
+    node: &Value,
+    path: &str,
+    contents: &Contents,
+) -> Result<usize, ProofError> {
+    let name = RowName {
+        pool: text(node, path, "pool")?.to_owned(),
+        instance_type: text(node, path, "instance_type")?.to_owned(),
+        zone: text(node, path, "zone")?.to_owned(),
+        capacity_type: text(node, path, "capacity_type")?.to_owned(),
+        os: String::new(),
+        reservation: String::new(),
+        variant: 0,
+    };
+    let same = |other: &RowName| {
+        (&other.pool, &other.instance_type, &other.zone, &other.capacity_type)
+            == (&name.pool, &name.instance_type, &name.zone, &name.capacity_type)
+    };
+    let candidates: Vec<usize> =
+        names.rows.range(name.clone()..).take_while(|(n, _)| same(n)).map(|(_, &row)| row).collect();
+    let admits = |row: &usize| {
+        contents.iter().all(|&(s, _)| {
+            let tiers = &lowered.instance.shapes[s].tiers;
+            tiers.iter().any(|t| lowered.instance.admissions[t.admission].bins.contains(*row))
+        })
+    };
+    let chosen = candidates.iter().find(|r| admits(r)).or(candidates.first()).copied();
+    chosen.ok_or_else(|| {
+        let RowName { pool, instance_type, zone, capacity_type, .. } = &name;
+        form(path, format!("no offering {instance_type} {zone} {capacity_type} in NodePool {pool}"))
+    })
+}
+
+/// Every listed type must hold what was planned.
+fn launch_list(
+    lowered: &Lowered<'_>,
+    node: &Value,
+    path: &str,
+    row: usize,
+    contents: &Contents,
+    broken: &mut Vec<String>,
+) -> Result<(), ProofError> {
+    let like = &lowered.offers.rows[row];
+    let told = &lowered.offers.ptype(like).name;
+    let mut holds_told = false;
+    for entry in list(node, path, "instance_types")? {
+        let name = entry.as_str().ok_or_else(|| form(format!("{path}.instance_types"), "holds no names"))?;
+        holds_told |= name == &**told;
+        let fits = lowered.offers.rows.iter().enumerate().any(|(r, other)| {
+            let bin = &lowered.instance.bins[r];
+            other.pool == like.pool
+                && &*lowered.offers.ptype(other).name == name
+                && contents.iter().fold(vec![0i64; lowered.instance.dims], |mut sum, &(s, n)| {
+                    for (total, d) in sum.iter_mut().zip(&lowered.instance.shapes[s].demand) {
+                        *total = total.saturating_add(d.saturating_mul(i64::from(n)));
+                    }
+                    sum
+                }).iter().zip(&bin.capacity).all(|(d, c)| d <= c)
+        });
+        if !fits {
+            broken.push(format!("{path}.instance_types: {name} does not hold the node's pods"));
+        }
+    }
+    if !holds_told {
+        broken.push(format!("{path}.instance_types: lacks {told}"));
+    }
+    Ok(())
+}
+
+fn money(file: &Value, lowered: &Lowered<'_>, plan: &Plan, broken: &mut Vec<String>) -> Result<(), ProofError> {
+    let said = micros(file, "", "cost_per_hour")?;
+    let cost = plan.bought_cost(&lowered.instance);
+    if said != cost {
+        broken.push(format!("cost_per_hour: says {}, the nodes cost {}", said as f64 / 1e6, cost as f64 / 1e6));
+    }
+    let bound = micros(file, "", "lower_bound_per_hour")?;
+    let gap = crate::provision::gap(said, bound);
+    let told = file.get("gap").and_then(Value::as_f64);
+    let same = match (gap, told) {
+        (Some(a), Some(b)) => (a - b).abs() <= 1e-6,
+        (None, None) => true,
+        _ => false,
+    };
+    if !same {
+        broken.push(format!("gap: says {told:?}, cost and bound make {gap:?}"));
+    }
+    Ok(())
+}
+
+/// A pod listed without a place must not fit a new node beside the plan.
+fn unserved(world: &World, lowered: &Lowered<'_>, plan: &Plan, broken: &mut Vec<String>) {
+    let instance = &lowered.instance;
+    for (at, &(shape, count)) in plan.unserved.iter().enumerate() {
+        let mut tried: BTreeSet<(Vec<Option<u32>>, Option<usize>, Vec<(usize, i64)>)> = BTreeSet::new();
+        for tier in &instance.shapes[shape].tiers {
+            for b in instance.admissions[tier.admission].bins.ones() {
+                let bin = &instance.bins[b];
+                if !bin.buyable || !tried.insert((bin.domain.clone(), bin.supply, bin.limit_use.clone())) {
+                    continue;
+                }
+                let mut more = plan.clone();
+                more.bought.push(NewNode { bin: b, contents: vec![(shape, 1)] });
+                if count == 1 {
+                    more.unserved.remove(at);
+                } else {
+                    more.unserved[at].1 -= 1;
+                }
+                if check::plan(instance, &more).is_ok() {
+                    let pod = world.pods[lowered.shape_pods[shape][0]].full_name();
+                    broken.push(format!("unscheduled: a pod like {pod} fits a new node of its own"));
+                    return;
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! From a plan in the solver's terms back to nodes, pods and reasons.
+
+mod claims;
+mod launch;
+mod unserved;
+
+pub use claims::node_claims;
+pub use launch::LAUNCH_LIST;
+
+use std::collections::BTreeMap;
+
+use millwright_solver::instance::Micros;
+use millwright_solver::plan::Plan;
+
+use crate::lower::{BinSource, Lowered};
+
+/// A node to buy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedNode {
+    pub pool: String,
+    pub instance_type: String,
+    pub zone: String,
+    pub capacity_type: String,
+    pub reservation: Option<String>,
+    pub price: Micros,
+    /// Positions in `World::pods`, ascending.
+    pub pods: Vec<usize>,
+    /// Every type the launch may return, in price order.
+    pub instance_types: Vec<String>,
+    /// Bin of the instance it was planned as.
+    pub bin: usize,
+    /// Row whose type, zone and capacity type are told here.
+    pub row: usize,
+}
+
+/// A plan in Kubernetes' words.
+#[derive(Clone, Debug, Default)]
+pub struct Lifted {
+    pub nodes: Vec<PlannedNode>,
+    /// Node or claim name with the pods that come to it.
+    pub existing: Vec<(String, Vec<usize>)>,
+    /// Pods without a place, ascending, with the reasons.
+    pub unscheduled: Vec<(usize, Vec<String>)>,
+    /// Price of what is bought.
+    pub cost: Micros,
+}
+
+/// Reads a plan back. Pods of one shape are interchangeable; they take their
+/// places in the order of their names, nodes that exist first.
+pub fn lift(lowered: &Lowered<'_>, plan: &Plan, spot_types: usize) -> Lifted {
+    let mut next: Vec<usize> = vec![0; lowered.shape_pods.len()];
+    let mut take = |contents: &[(usize, u32)]| {
+        let mut pods = Vec::new();
+        for &(shape, count) in contents {
+            let from = next[shape];
+            next[shape] += count as usize;
+            pods.extend(&lowered.shape_pods[shape][from..next[shape]]);
+        }
+        pods.sort_unstable();
+        pods
+    };
+    let existing: Vec<(String, Vec<usize>)> = plan
+        .placed
+        .iter()
+        .filter(|(_, contents)| !contents.is_empty())
+        .map(|(node, contents)| (lowered.places[*node].name.to_owned(), take(contents)))
+        .collect();
+    let mut bought: Vec<_> = plan.bought.iter().collect();
+    bought.sort_by(|a, b| (order(lowered, a.bin), &a.contents).cmp(&(order(lowered, b.bin), &b.contents)));
+    let mut nodes: Vec<PlannedNode> = Vec::with_capacity(bought.len());
+    for node in bought {
+        let launch = launch::launch(lowered, node, spot_types);
+        let row = &lowered.offers.rows[launch.row];
+        let offering = lowered.offers.offering(row);
+        nodes.push(PlannedNode {
+            pool: lowered.offers.pools[row.pool].pool.name().to_owned(),
+            instance_type: lowered.offers.ptype(row).name.to_string(),
+            zone: offering.zone.to_string(),
+            capacity_type: offering.capacity_type.as_str().to_owned(),
+            reservation: lowered.instance.bins[launch.row].supply.map(|s| lowered.supply_names[s].clone()),
+            price: offering.price,
+            pods: take(&node.contents),
+            instance_types: launch.types,
+            bin: node.bin,
+            row: launch.row,
+        });
+    }
+    let mut unscheduled: BTreeMap<usize, Vec<String>> = lowered.refused.iter().cloned().collect();
+    for &(shape, count) in &plan.unserved {
+        let reasons = unserved::reasons(lowered, plan, shape);
+        let from = next[shape];
+        next[shape] += count as usize;
+        for &pod in &lowered.shape_pods[shape][from..next[shape]] {
+            unscheduled.insert(pod, reasons.clone());
+        }
+    }
+    Lifted {
+        cost: nodes.iter().map(|n| n.price).sum(),
+        nodes,
+        existing,
+        unscheduled: unscheduled.into_iter().collect(),
+    }
+}
+
+/// A canonical order of bins that does not depend on the catalogue's.
+fn order<'l>(lowered: &'l Lowered<'_>, bin: usize) -> (usize, usize, &'l str, &'l str, &'l str) {
+    let row = match &lowered.bins[bin] {
+        BinSource::Row(r) => *r,
+        BinSource::Envelope(e) => e.members[0],
+    };
+    let row = &lowered.offers.rows[row];
+    let offering = lowered.offers.offering(row);
+    let name = &lowered.offers.ptype(row).name;
+    (row.pool, row.variant, name, &offering.zone, offering.capacity_type.as_str())
+}

@@ -1,0 +1,130 @@
+//! Pods that wait for a place, grouped by what they look like.
+
+use rustc_hash::FxHashMap;
+
+use super::nodes::Places;
+use super::ports::{HostPort, host_ports};
+use super::terms::{Ladder, TermReader};
+use super::volumes::{Storage, VolumeNeeds};
+use crate::karpenter::labels;
+use crate::kube::pod::{self, Pod};
+use crate::kube::policy::PodDisruptionBudget;
+use crate::world::World;
+
+/// Pods with equal namespace, labels, spec, requests and volume needs.
+pub struct Class {
+    /// Positions in `World::pods`.
+    pub pods: Vec<usize>,
+    pub needs: VolumeNeeds,
+    pub ladder: Ladder,
+    pub ports: Vec<HostPort>,
+    /// Selectors that match its labels, ascending.
+    pub matched: Vec<usize>,
+}
+
+impl Class {
+    /// One pod that stands for all.
+    pub fn sample<'w>(&self, world: &'w World) -> &'w Pod {
+        &world.pods[self.pods[0]]
+    }
+}
+
+/// Classes of the pods to place, in the order of their first pods, and pods
+/// that are refused with the reasons.
+pub struct Demand {
+    pub classes: Vec<Class>,
+    pub refused: Vec<(usize, Vec<String>)>,
+    pub warnings: Vec<String>,
+}
+
+/// Gathers the pods to place: those pending, and those on nodes that leave.
+pub fn demand(world: &World, places: &Places<'_>, storage: &Storage<'_>, reader: &mut TermReader<'_>) -> Demand {
+    let mut out = Demand { classes: Vec::new(), refused: Vec::new(), warnings: Vec::new() };
+    let leaving: Vec<usize> = places.0.iter().filter(|p| p.leaving).flat_map(|p| &p.running).copied().collect();
+    let mut chosen: Vec<usize> =
+        world.pods.iter().enumerate().filter(|(_, p)| p.is_pending()).map(|(i, _)| i).collect();
+    chosen.extend(leaving.into_iter().filter(|&p| is_reschedulable(world, &world.pods[p])));
+    chosen.sort_unstable();
+    let gated = world.pods.iter().filter(|p| p.node_name.is_none() && !p.spec.scheduling_gates.is_empty()).count();
+    if gated > 0 {
+        out.warnings.push(format!("{gated} pods are held by scheduling gates and not planned"));
+    }
+    let mut index: FxHashMap<(usize, usize, &str, usize, VolumeNeeds), usize> = FxHashMap::default();
+    let mut verdicts: FxHashMap<(usize, &str), Vec<String>> = FxHashMap::default();
+    for i in chosen {
+        let p = &world.pods[i];
+        let errors = if p.spec.volumes.is_empty() {
+            verdicts
+                .entry((std::sync::Arc::as_ptr(&p.spec) as usize, p.namespace.as_str()))
+                .or_insert_with(|| refusals(p, world))
+                .clone()
+        } else {
+            refusals(p, world)
+        };
+        if !errors.is_empty() {
+            out.refused.push((i, errors));
+            continue;
+        }
+        let needs = storage.needs(p);
+        let key = (
+            std::sync::Arc::as_ptr(&p.spec) as usize,
+            std::sync::Arc::as_ptr(&p.labels) as usize,
+            p.namespace.as_str(),
+            std::sync::Arc::as_ptr(&p.requests) as usize,
+            needs,
+        );
+        if let Some(&c) = index.get(&key) {
+            out.classes[c].pods.push(i);
+            continue;
+        }
+        let needs = key.4.clone();
+        index.insert(key, out.classes.len());
+        out.classes.push(Class {
+            pods: vec![i],
+            needs,
+            ladder: reader.ladder(p),
+            ports: host_ports(&p.spec),
+            matched: Vec::new(),
+        });
+    }
+    out
+}
+
+fn refusals(p: &Pod, world: &World) -> Vec<String> {
+    let mut errors = pod::validate(p, world);
+    let claims = !p.spec.resource_claims.is_empty() || p.spec.containers.iter().any(|c| !c.resources.claims.is_empty());
+    if claims {
+        errors.push("it uses ResourceClaims (dynamic resource allocation), which are not planned for".to_owned());
+    }
+    errors
+}
+
+/// Whether a bound pod will need a new place when its node goes. (spec 20 §2.2)
+pub fn is_reschedulable(world: &World, p: &Pod) -> bool {
+    let stateful = p.owner.as_ref().is_some_and(|o| o.kind == "StatefulSet");
+    !p.is_terminal()
+        && (p.deleted.is_none() || stateful)
+        && !p.is_daemon()
+        && !p.is_static
+        && p.annotations.get(labels::DO_NOT_DISRUPT).is_none_or(|v| v != "true")
+        && !is_blocked(world, p)
+}
+
+/// Whether PodDisruptionBudgets can never let the pod go.
+fn is_blocked(world: &World, p: &Pod) -> bool {
+    let covering: Vec<&PodDisruptionBudget> = world
+        .budgets
+        .iter()
+        .filter(|b| b.meta.namespace == p.namespace && b.selector.as_ref().is_some_and(|s| s.matches(&p.labels)))
+        .collect();
+    match covering[..] {
+        [] => false,
+        [one] => {
+            let shut = matches!(one.max_unavailable.as_deref(), Some("0" | "0%"))
+                || one.min_available.as_deref() == Some("100%");
+            let unhealthy = p.conditions.iter().any(|c| c.kind == "Ready" && c.status == "False");
+            shut && !(one.always_allow_unhealthy && unhealthy)
+        }
+        _ => true,
+    }
+}

@@ -1,0 +1,94 @@
+//! The compiler: from a [`World`] and a [`Catalog`] to an abstract
+//! [`Instance`], and the names needed to read a plan back.
+//!
+//! Rows (what can be bought) and places (what runs) carry concrete labels, so
+//! that node selectors, affinities and taints are decided by Kubernetes' own
+//! law. Pods are grouped into classes by what is written, then into shapes by
+//! what the rules in force can tell apart.
+
+mod assemble;
+mod bins;
+mod classes;
+mod columns;
+mod daemons;
+mod envelopes;
+mod nodes;
+mod offers;
+mod parties;
+mod pools;
+mod ports;
+mod reasons;
+mod registry;
+mod settings;
+mod terms;
+mod tiers;
+mod variety;
+mod volumes;
+
+pub use bins::Dims;
+pub use envelopes::Envelope;
+pub use nodes::Place;
+pub use offers::{Offers, Row};
+pub use settings::{MinValuesPolicy, PreferencePolicy, Settings};
+
+use millwright_solver::instance::{Instance, InvalidInstance};
+
+use crate::catalog::Catalog;
+use crate::world::World;
+
+/// Why a world cannot be compiled.
+#[derive(Debug, thiserror::Error)]
+pub enum LowerError {
+    /// A pool that cannot be taken as written.
+    #[error("NodePool {pool}: {reason}")]
+    Pool { pool: String, reason: String },
+    /// Not a pool takes part.
+    #[error("no NodePool can be used: {0}")]
+    NoPool(String),
+    /// A number beyond what the solver can hold, or an inconsistency of ours.
+    #[error("the problem cannot be stated: {0}")]
+    Instance(#[from] InvalidInstance),
+}
+
+/// What a bin of the instance is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BinSource {
+    /// One offering: a row.
+    Row(usize),
+    /// Several spot types of a kind, bought as a choice.
+    Envelope(Envelope),
+}
+
+/// A compiled world.
+pub struct Lowered<'w> {
+    pub instance: Instance,
+    pub dims: Dims,
+    pub offers: Offers<'w>,
+    /// Behind each bin.
+    pub bins: Vec<BinSource>,
+    /// Behind each node of the instance.
+    pub places: Vec<Place<'w>>,
+    /// Pods of each shape, in the order of their names (positions in
+    /// `World::pods`).
+    pub shape_pods: Vec<Vec<usize>>,
+    /// Pods that are not planned at all, with the reasons.
+    pub refused: Vec<(usize, Vec<String>)>,
+    /// Pool and resource behind each limit.
+    pub limit_names: Vec<(String, String)>,
+    /// Reservation behind each supply.
+    pub supply_names: Vec<String>,
+    /// Label key of each domain key of the instance.
+    pub domain_keys: Vec<String>,
+    /// Label values of each domain key, sorted: the names of its domains.
+    pub domain_values: Vec<Vec<String>>,
+    /// Words for each rule of the instance.
+    pub rule_names: Vec<String>,
+    /// Why a shape without tiers fits nowhere.
+    pub unhosted: Vec<(usize, Vec<String>)>,
+    pub warnings: Vec<String>,
+}
+
+/// Compiles a world.
+pub fn lower<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) -> Result<Lowered<'w>, LowerError> {
+    assemble::assemble(world, catalog, settings)
+}

@@ -1,0 +1,116 @@
+//! Where a pod's volumes let it run, and how many it attaches per driver.
+
+use std::collections::BTreeMap;
+
+use rustc_hash::FxHashMap;
+
+use crate::karpenter::labels;
+use crate::kube::pod::{Pod, Volume};
+use crate::kube::selector::NodeSelectorTerm;
+use crate::kube::volume::{CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::world::World;
+
+/// The driver assumed where nothing names one: that of EKS's default class.
+pub const EBS: &str = "ebs.csi.aws.com";
+
+/// What the volumes of one pod ask for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct VolumeNeeds {
+    /// Each volume's alternatives: the node must satisfy one term of every
+    /// entry. A term without expressions is no constraint.
+    pub alternatives: Vec<Vec<NodeSelectorTerm>>,
+    /// Distinct claims per CSI driver.
+    pub attachments: BTreeMap<String, u32>,
+}
+
+/// Claims, volumes and classes by name.
+pub struct Storage<'w> {
+    claims: FxHashMap<(&'w str, &'w str), &'w PersistentVolumeClaim>,
+    volumes: FxHashMap<&'w str, &'w PersistentVolume>,
+    classes: FxHashMap<&'w str, &'w StorageClass>,
+    csi: FxHashMap<&'w str, &'w CsiNode>,
+}
+
+impl<'w> Storage<'w> {
+    pub fn new(world: &'w World) -> Self {
+        Self {
+            claims: world.claims.iter().map(|c| ((c.meta.namespace.as_str(), c.meta.name.as_str()), c)).collect(),
+            volumes: world.volumes.iter().map(|v| (v.meta.name.as_str(), v)).collect(),
+            classes: world.storage_classes.iter().map(|c| (c.meta.name.as_str(), c)).collect(),
+            csi: world.csi_nodes.iter().map(|c| (c.meta.name.as_str(), c)).collect(),
+        }
+    }
+
+    /// The node's limit for a driver: `Some(None)` is unlimited by the node's
+    /// own word, `None` says nothing.
+    pub fn limit(&self, node: &str, driver: &str) -> Option<Option<u32>> {
+        self.csi.get(node)?.drivers.get(driver).copied()
+    }
+
+    /// What the pod's volumes need.
+    pub fn needs(&self, pod: &Pod) -> VolumeNeeds {
+        let mut needs = VolumeNeeds::default();
+        for volume in &pod.spec.volumes {
+            let Some((claim, class)) = self.claim_of(pod, volume) else { continue };
+            let bound = claim
+                .map(|c| c.volume_name.as_str())
+                .filter(|v| !v.is_empty())
+                .and_then(|v| self.volumes.get(v).copied());
+            let (terms, driver) = match bound {
+                Some(pv) => (volume_terms(pv), pv.driver.clone()),
+                None => match class.and_then(|c| self.classes.get(c)) {
+                    Some(class) => (class.topologies.clone(), Some(class.provisioner.clone())),
+                    None => (Vec::new(), Some(EBS.to_owned())),
+                },
+            };
+            if !terms.is_empty() {
+                needs.alternatives.push(terms);
+            }
+            if let Some(driver) = driver {
+                *needs.attachments.entry(driver).or_default() += 1;
+            }
+        }
+        needs.alternatives.sort();
+        needs
+    }
+
+    fn claim_of<'p>(
+        &self,
+        pod: &'p Pod,
+        volume: &'p Volume,
+    ) -> Option<(Option<&'w PersistentVolumeClaim>, Option<&'p str>)>
+    where
+        'w: 'p,
+    {
+        let (name, class) = match (&volume.persistent_volume_claim, &volume.ephemeral) {
+            (Some(source), _) => (source.claim_name.clone(), None),
+            (None, Some(source)) => (
+                format!("{}-{}", pod.name, volume.name),
+                source.volume_claim_template.as_ref().and_then(|t| t.spec.storage_class_name.as_deref()),
+            ),
+            (None, None) => return None,
+        };
+        let claim = self.claims.get(&(pod.namespace.as_str(), name.as_str())).copied();
+        let class = claim.and_then(|c| c.storage_class.as_deref()).or(class);
+        Some((claim, class))
+    }
+}
+
+/// Terms of a volume; hostname expressions of local volumes are void.
+fn volume_terms(volume: &PersistentVolume) -> Vec<NodeSelectorTerm> {
+    let mut terms = Vec::new();
+    for term in &volume.terms {
+        let mut term = term.clone();
+        if term.match_expressions.is_empty() {
+            continue;
+        }
+        if volume.is_local {
+            term.match_expressions.retain(|e| e.key != labels::HOSTNAME);
+            if term.match_expressions.is_empty() {
+                return Vec::new();
+            }
+        }
+        terms.push(term);
+    }
+    terms
+}
