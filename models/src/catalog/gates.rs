@@ -87,6 +87,18 @@ impl Gates {
     }
 }
 
+/// All gates in the order of [`Gates::NAMES`], as they can be read back.
+impl std::fmt::Display for Gates {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut copy = *self;
+        for (i, name) in Self::NAMES.iter().enumerate() {
+            let on = copy.gate(name).is_some_and(|on| *on);
+            write!(f, "{}{name}={on}", if i == 0 { "" } else { "," })?;
+        }
+        Ok(())
+    }
+}
+
 /// `A=true,B=false`; gates that are not named keep their default.
 impl FromStr for Gates {
     type Err = GateError;
@@ -124,6 +136,12 @@ mod tests {
         assert!(matches!("NodeRepair".parse::<Gates>(), Err(GateError::Malformed(_))));
         let error = "Foo=true".parse::<Gates>().unwrap_err().to_string();
         assert!(error.contains("Foo") && error.contains("NodeOverlay"), "{error}");
+    }
+
+    #[test]
+    fn what_is_printed_reads_back() {
+        let gates: Gates = "NodeOverlay=true,ReservedCapacity=false".parse().unwrap();
+        assert_eq!(gates.to_string().parse::<Gates>().unwrap(), gates);
     }
 
     #[test]

@@ -1,26 +1,7 @@
 //! What the user chooses.
 
 use crate::catalog::Gates;
-
-/// How preferences of pods are treated.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum PreferencePolicy {
-    /// As requirements first, given up in a fixed order where they cannot be met.
-    #[default]
-    Respect,
-    /// Not looked at.
-    Ignore,
-}
-
-/// What happens where `minValues` cannot be met.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MinValuesPolicy {
-    /// The launch is refused.
-    #[default]
-    Strict,
-    /// The demand is lowered to what there is.
-    BestEffort,
-}
+pub use crate::greedy::{MinValuesPolicy, PreferencePolicy};
 
 /// Options of the compiler.
 #[derive(Clone, Debug)]

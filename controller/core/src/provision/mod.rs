@@ -4,7 +4,7 @@ mod proof;
 
 use std::time::Duration;
 
-use millwright_models::catalog::{Catalog, Gates};
+use millwright_models::catalog::Catalog;
 use millwright_models::greedy::{self, GreedyOptions};
 use millwright_models::lift::{self, Lifted, PlannedNode};
 use millwright_models::lower::{self, BinSource, LowerError, Lowered};
@@ -116,7 +116,7 @@ pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_
         existing: lifted.existing,
         unscheduled: lifted.unscheduled,
         cost: lifted.cost,
-        bound: outcome.bound.min(lifted.cost),
+        bound: outcome.bound.max(0),
         engine: outcome.source.to_owned(),
         elapsed,
         baseline,
@@ -150,7 +150,7 @@ fn baseline(world: &World, lowered: &Lowered<'_>, options: &Options, clock: Cloc
     let settings = GreedyOptions {
         preference_policy: options.lower.preferences,
         min_values_policy: options.lower.min_values,
-        gates: options.lower.gates.clone(),
+        ..GreedyOptions::new(options.lower.gates)
     };
     let pools: Vec<_> = lowered.offers.pools.iter().map(|p| (p.pool, p.types.clone())).collect();
     let minute = Duration::from_secs(60);
@@ -166,9 +166,4 @@ fn baseline(world: &World, lowered: &Lowered<'_>, options: &Options, clock: Cloc
 fn current_cost(lowered: &Lowered<'_>, catalog: &Catalog) -> Micros {
     let price = |labels| millwright_models::catalog::price_of(catalog, labels).unwrap_or(0);
     lowered.places.iter().map(|p| price(&p.labels)).sum()
-}
-
-/// Gates of the options, for callers that print them.
-pub fn gates(options: &Options) -> &Gates {
-    &options.lower.gates
 }

@@ -185,12 +185,17 @@ fn launch_list(
             let bin = &lowered.instance.bins[r];
             other.pool == like.pool
                 && &*lowered.offers.ptype(other).name == name
-                && contents.iter().fold(vec![0i64; lowered.instance.dims], |mut sum, &(s, n)| {
-                    for (total, d) in sum.iter_mut().zip(&lowered.instance.shapes[s].demand) {
-                        *total = total.saturating_add(d.saturating_mul(i64::from(n)));
-                    }
-                    sum
-                }).iter().zip(&bin.capacity).all(|(d, c)| d <= c)
+                && contents
+                    .iter()
+                    .fold(vec![0i64; lowered.instance.dims], |mut sum, &(s, n)| {
+                        for (total, d) in sum.iter_mut().zip(&lowered.instance.shapes[s].demand) {
+                            *total = total.saturating_add(d.saturating_mul(i64::from(n)));
+                        }
+                        sum
+                    })
+                    .iter()
+                    .zip(&bin.capacity)
+                    .all(|(d, c)| d <= c)
         });
         if !fits {
             broken.push(format!("{path}.instance_types: {name} does not hold the node's pods"));

@@ -12,22 +12,17 @@ use super::VERSION;
 use super::names::RowName;
 
 /// The certificate of an outcome.
-pub fn to_json(
-    world: &World,
-    catalog: &Catalog,
-    lowered: &Lowered<'_>,
-    outcome: &Outcome,
-    options: &Options,
-) -> Value {
+pub fn to_json(world: &World, catalog: &Catalog, lowered: &Lowered<'_>, outcome: &Outcome, options: &Options) -> Value {
     let certificate = &outcome.certificate;
     let like = |shape: usize| world.pods[lowered.shape_pods[shape][0]].full_name();
     let items: Vec<Value> = certificate
         .items
         .iter()
         .map(|item| {
-            let zones = item.by_domain.as_ref().map(|by| {
-                json!({"key": lowered.domain_keys[by.key], "duals": by_value(lowered, by.key, &by.dual)})
-            });
+            let zones = item
+                .by_domain
+                .as_ref()
+                .map(|by| json!({"key": lowered.domain_keys[by.key], "duals": by_value(lowered, by.key, &by.dual)}));
             json!({"like": like(item.shape), "tier": item.tier, "count": item.count, "dual": item.dual, "zones": zones})
         })
         .collect();
