@@ -7,6 +7,7 @@ mod commands;
 mod decision;
 mod failure;
 mod input;
+mod load;
 mod output;
 mod progress;
 mod stdio;

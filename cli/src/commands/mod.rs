@@ -1,5 +1,6 @@
 //! One module per command.
 
+pub mod catalog;
 mod import_trace;
 
 use crate::args::{CatalogCommand, Command};
@@ -12,7 +13,7 @@ pub fn run(command: Command) -> Result<Outcome, Failure> {
         Command::Plan(_) => later("plan"),
         Command::Verify(_) => later("verify"),
         Command::Catalog(args) => match args.command {
-            CatalogCommand::Show(_) => later("catalog show"),
+            CatalogCommand::Show(args) => catalog::show(&args),
             CatalogCommand::Refresh(_) => later("catalog refresh"),
             CatalogCommand::Diff(_) => later("catalog diff"),
         },

@@ -1,5 +1,7 @@
 //! Answers as text.
 
+pub mod catalog_json;
+pub mod catalog_table;
 pub mod json;
 pub mod money;
 pub mod plan_table;

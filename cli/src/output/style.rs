@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-/// Columns of a terminal that tells none.
+/// Columns that paragraphs fill.
 pub const WIDTH: u16 = 100;
 
 /// Header, a line, rows; no frame, so that rows can be cut and sorted.
@@ -11,10 +11,8 @@ const PLAIN: TableStyle = TableStyle::new().header_separator(LineStyle::none().f
 /// An empty table with these columns; those from `right` on hold numbers.
 pub fn table(header: &[&str], right: usize) -> Table {
     let mut table = Table::new();
-    table.load_style(PLAIN).set_content_arrangement(ContentArrangement::Dynamic).set_header(header.iter().copied());
-    if !table.is_tty() {
-        table.set_width(WIDTH);
-    }
+    // A name that is broken over two lines can be neither read nor searched.
+    table.load_style(PLAIN).set_content_arrangement(ContentArrangement::Disabled).set_header(header.iter().copied());
     for column in table.column_iter_mut().skip(right) {
         column.set_cell_alignment(CellAlignment::Right);
     }
