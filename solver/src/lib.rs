@@ -12,6 +12,7 @@ pub mod bound;
 pub mod certificate;
 pub mod check;
 pub mod engine;
+pub mod exact;
 pub mod firstfit;
 pub mod fluid;
 pub mod highs;

@@ -218,3 +218,18 @@ pub fn served(instance: &Instance, plan: &Plan) -> Vec<Served> {
     out.sort_unstable();
     out
 }
+
+/// Multipliers and worth of the relaxed contents of one room: values and the
+/// most pods per item, demands and room per dimension.
+pub(crate) fn relax(demand: &[&[i64]], value: &[f64], most: &[f64], room: &[i64]) -> (Vec<f64>, f64) {
+    let columns = knapsack::Columns {
+        dims: room.len(),
+        demand: demand.iter().flat_map(|d| d.iter().map(|&r| r as f64)).collect(),
+    };
+    let capacity: Vec<f64> = room.iter().map(|&a| a as f64).collect();
+    let guests: Vec<knapsack::Guest> =
+        most.iter().enumerate().map(|(item, &most)| knapsack::Guest { item, most, group: None }).collect();
+    let filling =
+        knapsack::fill(&columns, &knapsack::Room { capacity: &capacity, guests: &guests, groups: &[] }, value);
+    (filling.u, filling.worth)
+}

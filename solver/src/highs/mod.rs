@@ -50,9 +50,11 @@ pub struct Model {
     handle: Handle,
     cols: usize,
     rows: usize,
-    /// Sizes at the last run: what was added since has no value yet.
-    solved: (usize, usize),
+    /// What the last run left. HiGHS forgets it at the next change.
     solution: raw::Solution,
+    objective: f64,
+    mip_bound: f64,
+    has_point: bool,
 }
 
 impl Model {
@@ -64,7 +66,15 @@ impl Model {
         handle.set_int(c"threads", 1)?;
         handle.set_string(c"parallel", c"off")?;
         handle.set_int(c"random_seed", 1)?;
-        Ok(Model { handle, cols: 0, rows: 0, solved: (0, 0), solution: raw::Solution::default() })
+        Ok(Model {
+            handle,
+            cols: 0,
+            rows: 0,
+            solution: raw::Solution::default(),
+            objective: f64::NAN,
+            mip_bound: f64::NEG_INFINITY,
+            has_point: false,
+        })
     }
 
     /// Whether to simplify the model before solving. Off is better for a model
@@ -146,7 +156,9 @@ impl Model {
     /// Solves, from the last basis if there is one.
     pub fn run(&mut self) -> Result<Status, HighsError> {
         let status = self.handle.run()?;
-        self.solved = (self.cols, self.rows);
+        self.objective = self.handle.info(c"objective_function_value").unwrap_or(f64::NAN);
+        self.mip_bound = self.handle.info(c"mip_dual_bound").unwrap_or(f64::NEG_INFINITY);
+        self.has_point = self.handle.has_point();
         self.solution = match self.handle.solution(self.cols, self.rows) {
             Err(e) if status == Status::Optimal => return Err(e),
             // A run without a point has nothing to read.
@@ -167,18 +179,18 @@ impl Model {
 
     /// Objective of the last run.
     pub fn objective(&self) -> f64 {
-        self.handle.info(c"objective_function_value").unwrap_or(f64::NAN)
+        self.objective
     }
 
     /// Proven bound of the last integer run; minus infinity if there is none
     /// yet.
     pub fn mip_bound(&self) -> f64 {
-        self.handle.info(c"mip_dual_bound").unwrap_or(f64::NEG_INFINITY)
+        self.mip_bound
     }
 
     /// Whether the last run left a point that satisfies the rows.
     pub fn has_point(&self) -> bool {
-        self.handle.has_point()
+        self.has_point
     }
 
     /// Value of a column after the last run, 0 if it was added since.

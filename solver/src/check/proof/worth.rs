@@ -72,6 +72,10 @@ pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> R
             likes.remove(key);
         }
     }
+    // Without multipliers every pod counts in full.
+    let zero = vec![0; instance.dims];
+    unit.fill(0);
+    likes.retain(|key, like| worth(items, &guests[like.guests], key.0, &zero, &unit, like.budget) > like.budget);
     if likes.is_empty() {
         return Ok(());
     }
