@@ -16,4 +16,5 @@ pub mod lower;
 pub mod quantity;
 pub mod requirements;
 pub mod resources;
+pub mod rules;
 pub mod world;

@@ -1,0 +1,7 @@
+mod build;
+mod filters;
+mod landing;
+mod naive;
+mod pairwise;
+mod random;
+mod volumes;
