@@ -166,7 +166,7 @@ fn pod_count_and_ended_pods() {
     assert_eq!(twice, Err(StateError::PodTwice { pod: "default/p".to_owned(), node: "n".to_owned() }));
     state.evict(&p).unwrap();
     assert_eq!(verdict(&mut state, &pod("q", &[], json!({})), "n"), "ok");
-    assert_eq!(state.evict(&p), Err(StateError::NoPod("default/p".to_owned())));
+    assert_eq!(state.evict(&p).unwrap_err(), StateError::NoPod("default/p".to_owned()));
 }
 
 #[test]
