@@ -124,13 +124,20 @@ fn read<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, CatalogError> 
         return Ok(value);
     }
     let mut failed = String::new();
-    serde_saphyr::with_deserializer_from_str(text, |yaml| {
+    serde_saphyr::with_deserializer_from_str_with_options(text, yaml_options(), |yaml| {
         serde_path_to_error::deserialize(yaml).map_err(|e| {
             failed = e.path().to_string();
             e.into_inner()
         })
     })
     .map_err(|e| at(failed, first_line(&e.to_string())))
+}
+
+/// Room for every type of a region with all its offerings.
+fn yaml_options() -> serde_saphyr::Options {
+    serde_saphyr::options! {
+        budget: serde_saphyr::budget! { max_nodes: 20_000_000, max_events: 50_000_000 },
+    }
 }
 
 fn first_line(text: &str) -> String {
@@ -150,7 +157,7 @@ fn named(path: &str, text: &str) -> String {
     let index = path.strip_prefix("types[").and_then(|rest| rest.split_once(']')?.0.parse::<usize>().ok());
     let names: Option<Names> = match text.trim_start().starts_with('{') {
         true => serde_json::from_str(text).ok(),
-        false => serde_saphyr::from_str(text).ok(),
+        false => serde_saphyr::from_str_with_options(text, yaml_options()).ok(),
     };
     match index.zip(names).and_then(|(i, mut all)| (i < all.types.len()).then(|| all.types.swap_remove(i))) {
         Some(Name { name }) => format!("{path} (type {name})"),

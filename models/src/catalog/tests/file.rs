@@ -146,6 +146,20 @@ fn json_and_yaml_read_alike_and_every_scenario_catalogue_parses() {
     assert!(read > 30, "{read}");
 }
 
+#[test]
+fn a_whole_region_with_spot_prices_is_not_too_large() {
+    let mut text = String::from("apiVersion: millwright.dev/v1\nkind: Catalog\nregion: r\ntypes:\n");
+    for i in 0..1500 {
+        text += &format!("- name: t{i}\n  architecture: amd64\n  allocatable: {{cpu: 1}}\n  offerings:\n");
+        for zone in 0..12 {
+            for kind in ["spot", "on-demand"] {
+                text += &format!("  - {{zone: z{zone}, capacityType: {kind}, price: 0.1, available: true}}\n");
+            }
+        }
+    }
+    assert_eq!(parse("c.yaml", &text, &unknown).unwrap().types.len(), 1500);
+}
+
 proptest! {
     #[test]
     fn parsing_never_panics(text in "[ -~\n]{0,200}") {
