@@ -8,12 +8,14 @@
 #![forbid(unsafe_code)]
 
 pub mod catalog;
+mod faults;
 pub mod greedy;
 pub mod karpenter;
 pub mod kube;
 pub mod lift;
 pub mod lower;
 pub mod quantity;
+pub mod reader;
 pub mod requirements;
 pub mod resources;
 pub mod rules;

@@ -2,9 +2,14 @@
 //!
 //! Semantics: `spec/10-api.md`; the node class: `spec/50-aws.md` §1.
 
+pub mod buffer;
+mod default_pool;
 pub mod hash;
 pub mod labels;
 pub mod nodeclaim;
 pub mod nodeclass;
 pub mod nodepool;
 pub mod overlay;
+pub(crate) mod validate;
+
+pub use default_pool::default_pools;

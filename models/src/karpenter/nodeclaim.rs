@@ -7,7 +7,7 @@ use crate::kube::selector::Expression;
 use crate::resources::Resources;
 
 /// A NodeClaim.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeClaim {
     pub meta: Meta,
     pub requirements: Vec<Expression>,

@@ -6,7 +6,7 @@ use crate::kube::meta::{Condition, Meta};
 use crate::kube::pod::RawQuantity;
 
 /// An EC2NodeClass.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeClass {
     pub meta: Meta,
     /// `AL2`, `AL2023`, `Bottlerocket`, `Windows2019`, `Windows2022`,
@@ -28,7 +28,7 @@ pub struct NodeClass {
 }
 
 /// `spec.kubelet`.
-#[derive(Clone, Debug, Default, serde::Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, serde::Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Kubelet {
     pub max_pods: Option<u32>,
@@ -40,7 +40,7 @@ pub struct Kubelet {
 }
 
 /// A block device mapping.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct BlockDevice {
     pub device_name: String,
     pub root_volume: bool,
@@ -49,7 +49,7 @@ pub struct BlockDevice {
 }
 
 /// An entry of `spec.networkInterfaces`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NetworkInterface {
     pub card: u32,
     pub device: u32,
@@ -58,7 +58,7 @@ pub struct NetworkInterface {
 }
 
 /// A capacity reservation that the class selected.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reservation {
     pub id: String,
     pub instance_type: String,

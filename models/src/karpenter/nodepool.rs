@@ -6,7 +6,7 @@ use crate::kube::selector::Expression;
 use crate::resources::Resources;
 
 /// A NodePool, schema defaults applied.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodePool {
     pub meta: Meta,
     /// 0 if unset.
@@ -26,7 +26,7 @@ pub struct NodePool {
 }
 
 /// `spec.template`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Template {
     pub labels: Labels,
     pub annotations: Labels,
@@ -49,7 +49,7 @@ pub struct NodeClassRef {
 }
 
 /// `spec.disruption`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Disruption {
     /// As written; `None` is `Never`.
     pub consolidate_after: Option<String>,

@@ -5,7 +5,7 @@ use crate::kube::selector::Expression;
 use crate::resources::Resources;
 
 /// A NodeOverlay.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct NodeOverlay {
     pub meta: Meta,
     pub requirements: Vec<Expression>,

@@ -2,8 +2,11 @@
 
 pub mod meta;
 pub mod node;
+mod pending;
 pub mod pod;
 pub mod policy;
+pub mod requests;
 pub mod selector;
+pub(crate) mod validate;
 pub mod volume;
 pub mod workload;

@@ -6,7 +6,7 @@ use super::meta::{Condition, Meta};
 use crate::resources::Resources;
 
 /// A node.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Node {
     pub meta: Meta,
     pub provider_id: String,

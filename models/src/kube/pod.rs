@@ -6,12 +6,13 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::Deserialize;
 
-use super::meta::{Labels, Meta, OwnerReference};
+use super::meta::{Labels, OwnerReference};
+pub use super::pending::validate;
 use super::selector::{LabelSelector, NodeSelectorTerm};
 use crate::resources::Resources;
 
 /// A pod, defaults applied, requests computed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Pod {
     pub namespace: String,
     pub name: String,
@@ -62,6 +63,8 @@ pub struct PodCondition {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PodSpec {
+    /// Empty in every pod that was read: the place is [`Pod::node_name`].
+    pub node_name: String,
     pub containers: Vec<Container>,
     pub init_containers: Vec<Container>,
     /// Pod-level resources.
@@ -226,6 +229,8 @@ pub struct PreferredPod {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SpreadConstraint {
+    /// At least 1, the default.
+    #[serde(default = "one")]
     pub max_skew: u32,
     pub topology_key: String,
     /// `DoNotSchedule` (also when empty) or `ScheduleAnyway`.
@@ -237,6 +242,10 @@ pub struct SpreadConstraint {
     pub node_affinity_policy: String,
     /// `Ignore` (also when empty) or `Honor`.
     pub node_taints_policy: String,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// A toleration.
@@ -315,46 +324,4 @@ impl Pod {
             && !self.is_daemon()
             && !self.is_static
     }
-}
-
-/// A pod as it is written; turned into [`Pod`] by the reader.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(default)]
-pub struct RawPod {
-    pub metadata: Meta,
-    pub spec: RawPodSpec,
-    pub status: RawPodStatus,
-}
-
-/// `spec` together with the place.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RawPodSpec {
-    pub node_name: String,
-    #[serde(flatten)]
-    pub spec: PodSpec,
-}
-
-/// `status`.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RawPodStatus {
-    pub phase: Phase,
-    pub conditions: Vec<PodCondition>,
-    pub nominated_node_name: String,
-    pub container_statuses: Vec<RawContainerStatus>,
-    pub init_container_statuses: Vec<RawContainerStatus>,
-}
-
-/// What the kubelet has allocated to a container.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct RawContainerStatus {
-    pub name: String,
-    pub allocated_resources: BTreeMap<String, RawQuantity>,
-}
-
-/// Stand-in.
-pub fn validate(_pod: &Pod, _world: &crate::world::World) -> Vec<String> {
-    Vec::new()
 }

@@ -4,7 +4,7 @@ use super::meta::{Labels, Meta};
 use super::selector::LabelSelector;
 
 /// A disruption budget.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PodDisruptionBudget {
     pub meta: Meta,
     pub selector: Option<LabelSelector>,
@@ -19,7 +19,7 @@ pub struct PodDisruptionBudget {
 }
 
 /// A priority class.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PriorityClass {
     pub meta: Meta,
     pub value: i32,
@@ -27,13 +27,13 @@ pub struct PriorityClass {
 }
 
 /// A namespace.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Namespace {
     pub meta: Meta,
 }
 
 /// A service, for default spread constraints.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Service {
     pub meta: Meta,
     pub selector: Option<Labels>,

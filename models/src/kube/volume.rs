@@ -6,7 +6,7 @@ use super::meta::Meta;
 use super::selector::NodeSelectorTerm;
 
 /// A claim for storage.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PersistentVolumeClaim {
     pub meta: Meta,
     pub storage_class: Option<String>,
@@ -16,7 +16,7 @@ pub struct PersistentVolumeClaim {
 }
 
 /// A volume.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct PersistentVolume {
     pub meta: Meta,
     /// CSI driver, in-tree EBS translated.
@@ -28,7 +28,7 @@ pub struct PersistentVolume {
 }
 
 /// A storage class.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct StorageClass {
     pub meta: Meta,
     pub provisioner: String,
@@ -39,7 +39,7 @@ pub struct StorageClass {
 }
 
 /// What drivers run on a node: limit per driver; `None` is unlimited.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct CsiNode {
     pub meta: Meta,
     pub drivers: BTreeMap<String, Option<u32>>,
