@@ -97,6 +97,8 @@ fn yaml(piece: Piece<'_>, place: Place, collector: &mut Collector) {
     options.budget = Some(budget);
     options.with_snippet = false;
     options.emit_comments = false;
+    // `n` and `on` are names, as in YAML 1.2.
+    options.strict_booleans = true;
     // The field that holds one says what is wrong with it.
     options.non_finite_float_policy = serde_saphyr::NonFiniteFloatPolicy::AsString;
     let read = serde_saphyr::with_deserializer_from_str_with_options(piece.text, options, |deserializer| {

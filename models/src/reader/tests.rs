@@ -142,7 +142,7 @@ fn nonsense_is_refused_with_a_reason() {
         ("{kind: Node, apiVersion: v1, metadata: {name: a}, status: {capacity: {cpu: -4}}}", "status.capacity.cpu"),
     ] {
         let errors = refused(&[text]);
-        assert!(errors[0].contains(word), "{text}: {errors:?}");
+        assert!(errors.iter().any(|e| e.contains(word)), "{text}: {errors:?}");
     }
 }
 
@@ -457,7 +457,7 @@ fn mixture() -> Vec<String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn the_order_of_documents_does_not_matter(order in Just(mixture()).prop_shuffle()) {
