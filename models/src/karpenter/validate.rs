@@ -69,12 +69,12 @@ pub(crate) fn expression_fault(expression: &Expression) -> Result<(), String> {
         return Err(format!("{}: the key is no qualified name", said()));
     }
     Requirement::new(key, *operator, values, *min_values).map_err(|e| e.to_string())?;
-    if let Some(bad) = values.iter().find(|v| !labels::is_label_value(v)) {
-        return Err(format!("{}: {bad:?} is no label value", said()));
-    }
     let numeric = matches!(operator, Operator::Gt | Operator::Lt | Operator::Gte | Operator::Lte);
     if numeric && values.iter().any(|v| v.starts_with('-')) {
         return Err(format!("{}: the bound is negative", said()));
+    }
+    if let Some(bad) = values.iter().find(|v| !labels::is_label_value(v)) {
+        return Err(format!("{}: {bad:?} is no label value", said()));
     }
     if let (Operator::In, Some(known)) = (operator, labels::known_values(key)) {
         let usable = values.iter().filter(|v| known.contains(&v.as_str())).count();
