@@ -1,14 +1,32 @@
 //! From files to the world and the catalogue.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use millwright_models::catalog::{self, Catalog};
+use millwright_models::reader::{self, Document, ReadOptions};
+use millwright_models::world::World;
 
 use crate::failure::Failure;
 use crate::input;
 
 /// Region of the embedded catalogue where none is named.
 const REGION: &str = "us-east-1";
+
+/// Reads and validates every object that `paths` name. Files that cannot be
+/// read and objects that are wrong are reported together.
+pub fn world(paths: &[PathBuf]) -> Result<World, Failure> {
+    let (sources, mut complaints) = input::read_all(paths);
+    let documents: Vec<Document> =
+        sources.into_iter().map(|s| Document { file: s.name, text: s.text }).collect();
+    match reader::read(&documents, &ReadOptions::default()) {
+        Ok(world) if complaints.is_empty() => Ok(world),
+        Ok(_) => Err(Failure::Input(complaints)),
+        Err(errors) => {
+            complaints.extend(errors.0.iter().map(ToString::to_string));
+            Err(Failure::Input(complaints))
+        }
+    }
+}
 
 /// The catalogue in `file`, else the embedded one of `region`.
 pub fn catalog(region: Option<&str>, file: Option<&Path>) -> Result<Catalog, Failure> {

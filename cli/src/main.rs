@@ -2,13 +2,14 @@
 //! how far from a proven minimum that is.
 #![forbid(unsafe_code)]
 
+mod answer;
 mod args;
 mod commands;
-mod decision;
 mod failure;
 mod input;
 mod load;
 mod output;
+mod planner;
 mod progress;
 mod stdio;
 mod trace;

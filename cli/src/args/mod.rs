@@ -7,8 +7,7 @@ use std::time::Duration;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use jiff::Timestamp;
-
-pub use value::Gate;
+use millwright_models::catalog::Gates;
 
 /// Which EC2 machines a Kubernetes workload should run on, with a proof of
 /// how far that is from the cheapest.
@@ -103,8 +102,8 @@ pub struct WorldArgs {
     #[arg(long, value_name = "POLICY")]
     pub min_values_policy: Option<MinValuesPolicy>,
     /// Feature gates (Name=true,Other=false)
-    #[arg(long, value_name = "GATES", value_parser = value::gate, value_delimiter = ',')]
-    pub feature_gates: Vec<Gate>,
+    #[arg(long, value_name = "GATES")]
+    pub feature_gates: Option<Gates>,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -189,7 +188,7 @@ pub enum ShortOutput {
 pub enum Engine {
     /// The best that the deadline allows
     Auto,
-    /// A proof of optimality or an error
+    /// Exactly, or as far as the deadline allows
     Exact,
     /// First fit, as Karpenter does it
     Greedy,

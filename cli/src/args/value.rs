@@ -4,13 +4,6 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
-/// A feature gate and whether it is on.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Gate {
-    pub name: String,
-    pub on: bool,
-}
-
 /// `500ms`, `2s`, `1.5m`, `1h`.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -35,22 +28,6 @@ pub fn timestamp(text: &str) -> Result<Timestamp, String> {
     text.parse().map_err(|e| format!("not an RFC 3339 time such as 2026-11-30T12:00:00Z: {e}"))
 }
 
-/// `Name=true` or `Name=false`.
-pub fn gate(text: &str) -> Result<Gate, String> {
-    let on = |value: &str| match value {
-        "true" | "True" | "TRUE" | "t" | "T" | "1" => Some(true),
-        "false" | "False" | "FALSE" | "f" | "F" | "0" => Some(false),
-        _ => None,
-    };
-    match text.split_once('=') {
-        Some((name, value)) if !name.trim().is_empty() => match on(value.trim()) {
-            Some(on) => Ok(Gate { name: name.trim().to_owned(), on }),
-            None => Err(format!("{value:?} is neither true nor false")),
-        },
-        _ => Err("must be Name=true or Name=false".to_owned()),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -63,15 +40,6 @@ mod tests {
         assert_eq!(duration("1h"), Ok(Duration::from_secs(3600)));
         for bad in ["", "2", "s", "2d", "-1s", "1e3s", "0s", "nans", "infs", "1..5s", "9999999999999999999999h"] {
             assert!(duration(bad).is_err(), "{bad:?} was accepted");
-        }
-    }
-
-    #[test]
-    fn gates_are_name_and_bool() {
-        assert_eq!(gate("NodeOverlay=true"), Ok(Gate { name: "NodeOverlay".into(), on: true }));
-        assert_eq!(gate("NodeOverlay=F"), Ok(Gate { name: "NodeOverlay".into(), on: false }));
-        for bad in ["", "NodeOverlay", "=true", "NodeOverlay=yes"] {
-            assert!(gate(bad).is_err(), "{bad:?} was accepted");
         }
     }
 }

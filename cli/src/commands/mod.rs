@@ -2,6 +2,8 @@
 
 pub mod catalog;
 mod import_trace;
+mod plan;
+mod verify;
 
 use crate::args::{CatalogCommand, Command};
 use crate::failure::{Failure, Outcome};
@@ -10,8 +12,8 @@ use crate::failure::{Failure, Outcome};
 pub fn run(command: Command) -> Result<Outcome, Failure> {
     let later = |name: &str| Err(Failure::Unavailable(name.to_owned()));
     match command {
-        Command::Plan(_) => later("plan"),
-        Command::Verify(_) => later("verify"),
+        Command::Plan(args) => plan::run(&args),
+        Command::Verify(args) => verify::run(&args),
         Command::Catalog(args) => match args.command {
             CatalogCommand::Show(args) => catalog::show(&args),
             CatalogCommand::Refresh(_) => later("catalog refresh"),

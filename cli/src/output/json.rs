@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::money::dollars;
-use crate::decision::{Decision, PlannedNode};
+use crate::answer::{Answer, PlannedNode};
 
 #[derive(Serialize)]
 struct Plan<'a> {
@@ -51,16 +51,17 @@ struct Baseline<'a> {
     engine: &'a str,
     cost_per_hour: f64,
     nodes: usize,
+    unscheduled: usize,
     elapsed_ms: f64,
 }
 
 /// Writes the plan, indented.
-pub fn write(decision: &Decision, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+pub fn write(decision: &Answer, out: &mut dyn std::io::Write) -> std::io::Result<()> {
     serde_json::to_writer_pretty(&mut *out, &plan(decision)).map_err(std::io::Error::from)?;
     writeln!(out)
 }
 
-fn plan(d: &Decision) -> Plan<'_> {
+fn plan(d: &Answer) -> Plan<'_> {
     Plan {
         cost_per_hour: dollars(d.cost),
         lower_bound_per_hour: dollars(d.bound),
@@ -74,6 +75,7 @@ fn plan(d: &Decision) -> Plan<'_> {
             engine: &d.baseline.engine,
             cost_per_hour: dollars(d.baseline.cost),
             nodes: d.baseline.nodes,
+            unscheduled: d.baseline.unscheduled,
             elapsed_ms: millis(d.baseline.elapsed),
         },
         flexibility_premium: dollars(d.flexibility_premium),

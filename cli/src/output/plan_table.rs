@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use super::money::{month, text};
 use super::style::{counted, paragraph, table};
 use super::unscheduled;
-use crate::decision::{Decision, PlannedNode};
+use crate::answer::{Answer, PlannedNode};
 
 /// Rows of nodes that are printed.
 const ROWS: usize = 40;
 
 /// Nodes, money, what has no place, warnings.
-pub fn render(decision: &Decision, prices: &str) -> String {
+pub fn render(decision: &Answer, prices: &str) -> String {
     let mut out = nodes(&decision.nodes);
     out += &existing(decision);
     out += "\n";
@@ -83,7 +83,7 @@ fn plain(micros: i64) -> String {
     text(micros, 4).replacen('$', "", 1)
 }
 
-fn existing(decision: &Decision) -> String {
+fn existing(decision: &Answer) -> String {
     let used: Vec<_> = decision.existing.iter().filter(|(_, pods)| !pods.is_empty()).collect();
     if used.is_empty() {
         return String::new();
@@ -101,7 +101,7 @@ fn existing(decision: &Decision) -> String {
     format!("\n{}", paragraph("", &sentence))
 }
 
-fn money(d: &Decision, prices: &str) -> String {
+fn money(d: &Answer, prices: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     lines.push(("Cost", format!("{} per hour, {} per month of 730 h", text(d.cost, 4), month(d.cost))));
     let gap = match d.gap {
@@ -124,13 +124,16 @@ fn money(d: &Decision, prices: &str) -> String {
 }
 
 /// What the usual algorithm would buy, and the difference.
-fn first_fit(d: &Decision) -> String {
+fn first_fit(d: &Answer) -> String {
     let base = &d.baseline;
     let mut line = format!("{} per hour on {} ({})", text(base.cost, 4), counted(base.nodes, "node"), base.engine);
     let saved = base.cost - d.cost;
     if saved > 0 && base.cost > 0 {
         let share = saved as f64 / base.cost as f64 * 100.0;
         line += &format!("; this plan saves {} per month, {share:.1} %", month(saved));
+    }
+    if base.unscheduled > 0 {
+        line += &format!("; it leaves {} without a place", counted(base.unscheduled, "pod"));
     }
     line
 }

@@ -3,10 +3,10 @@
 use std::io::{Error, Result, Write};
 
 use super::money;
-use crate::decision::Decision;
+use crate::answer::Answer;
 
 /// Writes the claims; what else the plan says stands in comments.
-pub fn write(decision: &Decision, out: &mut dyn Write) -> Result<()> {
+pub fn write(decision: &Answer, out: &mut dyn Write) -> Result<()> {
     let (cost, bound) = (money::text(decision.cost, 6), money::text(decision.bound, 6));
     writeln!(out, "# {} NodeClaims, {cost} per hour, lower bound {bound}", decision.claims.len())?;
     for warning in &decision.warnings {

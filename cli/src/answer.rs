@@ -1,4 +1,4 @@
-//! The answer of a planning run, as it is printed.
+//! The answer of a planning run, as it is printed: pods by their names.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use serde_json::Value;
 
 /// What to buy and what goes where.
 #[derive(Clone, Debug, Default)]
-pub struct Decision {
+pub struct Answer {
     pub nodes: Vec<PlannedNode>,
     /// Nodes and claims that exist, with the pods they receive.
     pub existing: Vec<(String, Vec<String>)>,
@@ -44,6 +44,9 @@ pub struct PlannedNode {
 pub struct Baseline {
     pub engine: String,
     pub cost: i64,
+    /// How many.
     pub nodes: usize,
+    /// Pods that it leaves without a place.
+    pub unscheduled: usize,
     pub elapsed: Duration,
 }

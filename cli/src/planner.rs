@@ -1,0 +1,97 @@
+//! The planner of `controller/core` with the user's settings, and its
+//! decision in names.
+
+use std::time::Instant;
+
+use jiff::Timestamp;
+use millwright_core::provision::{self, Decision, Options};
+use millwright_models::catalog::Catalog;
+use millwright_models::lower;
+use millwright_models::world::World;
+use millwright_solver::engine;
+
+use crate::answer::{Answer, Baseline, PlannedNode};
+use crate::args::{Engine, MinValuesPolicy, PlanArgs, PreferencePolicy, WorldArgs};
+use crate::failure::Failure;
+
+/// What the baseline is called.
+const BASELINE: &str = "karpenter-greedy";
+
+/// Plans `world` on `catalog`.
+pub fn plan(world: &World, catalog: &Catalog, args: &PlanArgs) -> Result<Answer, Failure> {
+    let options = Options {
+        lower: settings(&args.world),
+        engine: engine::Options {
+            seed: args.seed,
+            deadline: args.iterations.is_none().then_some(args.deadline),
+            iterations: args.iterations,
+            method: match args.engine {
+                Engine::Auto => engine::Method::Auto,
+                Engine::Exact => engine::Method::Exact,
+                Engine::Greedy => engine::Method::Greedy,
+            },
+            ..engine::Options::default()
+        },
+        now: args.world.now.unwrap_or_else(Timestamp::now).to_string(),
+        baseline: true,
+    };
+    let began = Instant::now();
+    let decision = provision::plan(world, catalog, &options, &|| began.elapsed());
+    decision.map(|d| answer(world, d)).map_err(|e| Failure::input(e.to_string()))
+}
+
+/// What the flags say, defaults for the rest.
+fn settings(args: &WorldArgs) -> lower::Settings {
+    let default = lower::Settings::default();
+    lower::Settings {
+        preferences: match args.preference_policy {
+            Some(PreferencePolicy::Respect) => lower::PreferencePolicy::Respect,
+            Some(PreferencePolicy::Ignore) => lower::PreferencePolicy::Ignore,
+            None => default.preferences,
+        },
+        min_values: match args.min_values_policy {
+            Some(MinValuesPolicy::Strict) => lower::MinValuesPolicy::Strict,
+            Some(MinValuesPolicy::BestEffort) => lower::MinValuesPolicy::BestEffort,
+            None => default.min_values,
+        },
+        gates: args.feature_gates.unwrap_or(default.gates),
+        spot_types: args.spot_types.map_or(default.spot_types, |k| k as usize),
+    }
+}
+
+fn answer(world: &World, decision: Decision) -> Answer {
+    let gap = decision.gap();
+    let names = |pods: &[usize]| -> Vec<String> { pods.iter().map(|p| world.pods[*p].full_name()).collect() };
+    let node = |n: millwright_models::lift::PlannedNode| PlannedNode {
+        pods: names(&n.pods),
+        pool: n.pool,
+        instance_type: n.instance_type,
+        zone: n.zone,
+        capacity_type: n.capacity_type,
+        price: n.price,
+        instance_types: n.instance_types,
+    };
+    let baseline = decision.baseline.map(|b| Baseline {
+        engine: BASELINE.to_owned(),
+        cost: b.cost,
+        nodes: b.nodes,
+        unscheduled: b.unscheduled,
+        elapsed: b.elapsed,
+    });
+    Answer {
+        nodes: decision.nodes.into_iter().map(node).collect(),
+        existing: decision.existing.into_iter().map(|(node, pods)| (node, names(&pods))).collect(),
+        unscheduled: decision.unscheduled.into_iter().map(|(p, why)| (world.pods[p].full_name(), why)).collect(),
+        cost: decision.cost,
+        bound: decision.bound,
+        gap,
+        engine: decision.engine,
+        elapsed: decision.elapsed,
+        baseline: baseline.unwrap_or_default(),
+        flexibility_premium: decision.flexibility_premium,
+        certificate: decision.certificate,
+        current_cost: decision.current_cost,
+        warnings: decision.warnings,
+        claims: decision.claims,
+    }
+}

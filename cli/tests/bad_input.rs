@@ -1,0 +1,81 @@
+//! Bad input exits 1 and says which file, which object, which field.
+
+mod support;
+
+use support::{Scratch, deployment, pipe, run};
+
+/// A pod with one line replaced.
+fn pod(line: &str, with: &str) -> String {
+    const POD: &str = "apiVersion: v1\nkind: Pod\nmetadata:\n  name: p\n  namespace: team\nspec:\n  containers:\n    - name: c\n      \
+                       resources:\n        requests:\n          cpu: 100m\n          memory: 64Mi\n";
+    assert!(POD.contains(line));
+    POD.replacen(line, with, 1)
+}
+
+#[test]
+fn each_fault_is_named_with_file_object_and_field() {
+    let scratch = Scratch::new("faults");
+    let pool = "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata:\n  name: np\nspec:\n  template:\n    spec:\n      \
+                nodeClassRef: {group: karpenter.k8s.aws, kind: EC2NodeClass, name: d}\n      requirements:\n        \
+                - {key: kubernetes.io/arch, operator: Near, values: [amd64]}\n";
+    let faults: &[(&str, String, &[&str])] = &[
+        ("quantity", pod("100m", "100x"), &["team/p", "cpu"]),
+        ("overflow", pod("64Mi", "99999999999Ei"), &["team/p", "memory"]),
+        ("negative", pod("100m", "\"-1\""), &["team/p", "cpu"]),
+        ("number", deployment("web", 1, "1", "1Gi").replace("replicas: 1", "replicas: many"), &["web", "replicas"]),
+        ("minus", deployment("web", 1, "1", "1Gi").replace("replicas: 1", "replicas: -1"), &["web", "replicas"]),
+        ("operator", pool.to_owned(), &["np", "requirements"]),
+        ("yaml", "kind: Pod\n  metadata: [\n".to_owned(), &[]),
+        ("json", "{\"kind\": \"Pod\", ".to_owned(), &[]),
+        ("list", pod("  containers:\n", "  containers: 5\n  other:\n"), &["team/p", "containers"]),
+        ("no-name", pod("  name: p\n", ""), &["name"]),
+    ];
+    for (name, text, words) in faults {
+        let file = scratch.file(&format!("{name}.yaml"), text);
+        let ran = run(&["plan", "-f", &file]);
+        assert_eq!(ran.code, 1, "{name}: {}{}", ran.out, ran.err);
+        assert!(ran.out.is_empty(), "{name} printed an answer");
+        assert!(ran.err.contains(&format!("{name}.yaml")), "{name}: no file in {}", ran.err);
+        for word in *words {
+            assert!(ran.err.contains(word), "{name}: no {word} in {}", ran.err);
+        }
+        assert!(!ran.err.contains("panicked"), "{name}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_directory_reports_every_bad_file_at_once() {
+    let scratch = Scratch::new("directory");
+    scratch.file("d/good.yaml", &deployment("web", 1, "1", "1Gi"));
+    scratch.file("d/one.yaml", &pod("100m", "1q"));
+    scratch.file("d/deep/er/two.json", "{]");
+    scratch.file("d/ignored.txt", "{]");
+    scratch.file("d/three.yml", &(pod("64Mi", "lots") + "---\n" + &pod("100m", "2z").replace("name: p", "name: q")));
+    let ran = run(&["plan", "-f", &scratch.path("d"), "-f", "/no/such/path"]);
+    assert_eq!(ran.code, 1);
+    for word in ["one.yaml", "two.json", "three.yml", "team/p", "team/q", "/no/such/path"] {
+        assert!(ran.err.contains(word), "no {word} in {}", ran.err);
+    }
+    assert!(!ran.err.contains("ignored.txt") && !ran.err.contains("good.yaml"), "{}", ran.err);
+}
+
+#[test]
+fn an_empty_directory_and_bytes_that_are_no_text_are_refused() {
+    let scratch = Scratch::new("empty");
+    scratch.file("d/readme.txt", "");
+    let ran = run(&["plan", "-f", &scratch.path("d")]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("no .yaml, .yml or .json file"), "{}", ran.err);
+    let binary = scratch.path("b.yaml");
+    std::fs::write(&binary, [0x6b, 0xff, 0xfe]).unwrap();
+    let ran = run(&["plan", "-f", &binary]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("b.yaml") && ran.err.contains("byte 1"), "{}", ran.err);
+}
+
+#[test]
+fn standard_input_is_named_in_errors() {
+    let ran = pipe(&["plan", "-f", "-"], &pod("100m", "100x"));
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("standard input") && ran.err.contains("team/p"), "{}", ran.err);
+}
