@@ -16,8 +16,7 @@ const REGION: &str = "us-east-1";
 /// read and objects that are wrong are reported together.
 pub fn world(paths: &[PathBuf]) -> Result<World, Failure> {
     let (sources, mut complaints) = input::read_all(paths);
-    let documents: Vec<Document> =
-        sources.into_iter().map(|s| Document { file: s.name, text: s.text }).collect();
+    let documents: Vec<Document> = sources.into_iter().map(|s| Document { file: s.name, text: s.text }).collect();
     match reader::read(&documents, &ReadOptions::default()) {
         Ok(world) if complaints.is_empty() => Ok(world),
         Ok(_) => Err(Failure::Input(complaints)),

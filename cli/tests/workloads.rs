@@ -13,9 +13,12 @@ fn manifest(row: &Value) -> String {
     let name = &row["name"];
     let labels = if row["labels"].is_null() { json!({"app": name}) } else { row["labels"].clone() };
     let mut requests = Map::new();
-    for (field, resource, unit) in
-        [("cpu_milli", "cpu", "m"), ("mem_mib", "memory", "Mi"), ("eph_mib", "ephemeral-storage", "Mi"), ("gpu", "nvidia.com/gpu", "")]
-    {
+    for (field, resource, unit) in [
+        ("cpu_milli", "cpu", "m"),
+        ("mem_mib", "memory", "Mi"),
+        ("eph_mib", "ephemeral-storage", "Mi"),
+        ("gpu", "nvidia.com/gpu", ""),
+    ] {
         if let Some(amount) = row[field].as_i64().filter(|a| *a > 0) {
             requests.insert(resource.to_owned(), json!(format!("{amount}{unit}")));
         }
@@ -79,7 +82,8 @@ fn manifest(row: &Value) -> String {
     if let Some(budget) = row["pdb"].as_object() {
         let mut budget = Value::Object(budget.clone());
         budget["selector"] = json!({"matchLabels": labels});
-        let object = json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": budget});
+        let object =
+            json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": meta, "spec": budget});
         text = text + "\n---\n" + &object.to_string();
     }
     text
@@ -101,12 +105,14 @@ fn complaint(row: &Value) -> Option<String> {
     if (ran.code == 3) == left.is_empty() {
         return Some(format!("{}/{}: exit {} with {} pods left", row["app"], row["name"], ran.code, left.len()));
     }
-    let placed: usize = json["nodes"].as_array().expect("a list").iter().map(|n| n["pods"].as_array().map_or(0, Vec::len)).sum();
+    let placed: usize =
+        json["nodes"].as_array().expect("a list").iter().map(|n| n["pods"].as_array().map_or(0, Vec::len)).sum();
     let wanted = match row["kind"].as_str() {
         Some("DaemonSet" | "CronJob") => 0,
         _ => row["replicas"].as_u64().unwrap_or(1) as usize,
     };
-    (placed + left.len() != wanted).then(|| format!("{}/{}: {placed} placed, {} left of {wanted}", row["app"], row["name"], left.len()))
+    (placed + left.len() != wanted)
+        .then(|| format!("{}/{}: {placed} placed, {} left of {wanted}", row["app"], row["name"], left.len()))
 }
 
 #[test]

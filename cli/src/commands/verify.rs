@@ -20,8 +20,8 @@ pub fn run(args: &VerifyArgs) -> Result<Outcome, Failure> {
     let catalog = load::catalog(region, args.world.catalog.as_deref())?;
     let world = load::world(&args.world.filename)?;
     progress.now("checking");
-    let verdict = provision::verify(&world, &catalog, &plan)
-        .map_err(|e| Failure::input(format!("{}: {e}", source.name)))?;
+    let verdict =
+        provision::verify(&world, &catalog, &plan).map_err(|e| Failure::input(format!("{}: {e}", source.name)))?;
     drop(progress);
     match args.output {
         ShortOutput::Json => {
