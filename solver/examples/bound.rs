@@ -32,7 +32,7 @@ fn main() {
     while !stop() {
         rounds += 1;
         let round = c.round(&stop);
-        if rounds % 10 == 1 || round == Round::Converged {
+        if rounds % 40 == 1 || round == Round::Converged {
             println!(
                 "round {rounds}: {:.4} (estimate), target {:?}, {} columns, {round:?}, {:?}",
                 c.estimate(),

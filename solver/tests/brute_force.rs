@@ -3,7 +3,7 @@
 #[path = "support/tiny.rs"]
 mod tiny;
 
-use millwright_solver::bound::{Certifier, served};
+use millwright_solver::bound::{Certifier, Served, served};
 use millwright_solver::certificate::{BinProof, Certificate, Item};
 use millwright_solver::instance::{Instance, Micros};
 use millwright_solver::plan::Plan;
@@ -28,7 +28,7 @@ fn the_verifier_agrees_with_a_naive_judge_on_every_plan() {
 }
 
 /// The least cost per set of served pods.
-fn optima(i: &Instance) -> BTreeMap<Vec<(usize, usize, u32)>, (Micros, Plan)> {
+fn optima(i: &Instance) -> BTreeMap<Vec<Served>, (Micros, Plan)> {
     let mut out: BTreeMap<_, (Micros, Plan)> = BTreeMap::new();
     for (plan, legal) in tiny::all_plans(i).into_values() {
         if legal {
@@ -129,7 +129,7 @@ fn the_exact_answer_is_the_best_of_all_plans() {
 #[test]
 fn items_must_value_exactly_what_is_served() {
     let i = tiny::instance(3, 4);
-    let (served, (_, plan)) = optima(&i).into_iter().last().expect("a plan");
+    let (served, (_, plan)) = optima(&i).into_iter().next_back().expect("a plan");
     let mut c = Certifier::new(&i, &served);
     c.fluid();
     let good = c.best().1.clone();

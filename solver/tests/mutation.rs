@@ -1,5 +1,5 @@
 //! A valid plan, broken in every way there is: the verifier must name each.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use fixedbitset::FixedBitSet;
 use millwright_solver::check::{self, Broken, Spot};

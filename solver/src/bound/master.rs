@@ -24,15 +24,15 @@ pub(super) struct Master {
     rules: Vec<Vec<Row>>,
     limit: Vec<Row>,
     supply: Vec<Row>,
-    /// Per item: pods to be had at a price near its value, to hold the duals
-    /// near where they started, then dearly, to keep the model feasible.
-    unit: Vec<Col>,
+    /// Per item: pods to be bought above its value at the centre and sold
+    /// below it. They hold the duals near the centre.
+    unit: Vec<(Col, Col)>,
     pub patterns: Vec<(Pattern, Col)>,
     known: BTreeSet<Pattern>,
 }
 
 impl Master {
-    pub fn new(instance: &Instance, reduced: &Reduced, centre: &Duals) -> Result<Self, HighsError> {
+    pub fn new(instance: &Instance, reduced: &Reduced) -> Result<Self, HighsError> {
         let mut model = Model::new()?;
         model.presolve(false)?;
         let count = |i: usize| reduced.count(i) as f64;
@@ -66,22 +66,28 @@ impl Master {
             }
         }
         let unit = (0..reduced.items.len())
-            .map(|i| model.add_col(centre.value[i].max(1e-6) * 1.03, 0.0, INFINITY, &[(cover[i], 1.0)]))
-            .collect::<Result<_, _>>()?;
+            .map(|i| {
+                let buy = model.add_col(0.0, 0.0, INFINITY, &[(cover[i], 1.0)])?;
+                Ok((buy, model.add_col(0.0, 0.0, INFINITY, &[(cover[i], -1.0)])?))
+            })
+            .collect::<Result<_, HighsError>>()?;
         Ok(Master { model, cover, keep, rules, limit, supply, unit, patterns: Vec::new(), known: BTreeSet::new() })
     }
 
-    /// Changes what a pod costs outside of all patterns.
-    pub fn unit_costs(&mut self, cost: impl Fn(usize) -> f64) -> Result<(), HighsError> {
-        for (i, &col) in self.unit.iter().enumerate() {
-            self.model.set_cost(col, cost(i))?;
+    /// Holds duals between these values per item.
+    pub fn hold(&mut self, bounds: impl Fn(usize) -> (f64, f64)) -> Result<(), HighsError> {
+        for (i, &(buy, sell)) in self.unit.iter().enumerate() {
+            let (low, high) = bounds(i);
+            self.model.set_cost(buy, high)?;
+            self.model.set_cost(sell, -low)?;
         }
         Ok(())
     }
 
-    /// Whether pods are still bought outside of patterns.
-    pub fn uses_units(&self) -> bool {
-        self.unit.iter().any(|&c| self.model.value(c) > 1e-7)
+    /// Whether the last solution leans on pods bought or sold outside of
+    /// patterns.
+    pub fn held(&self) -> bool {
+        self.unit.iter().any(|&(b, s)| self.model.value(b) > 1e-7 || self.model.value(s) > 1e-7)
     }
 
     pub fn add(&mut self, instance: &Instance, reduced: &Reduced, pattern: Pattern) -> Result<bool, HighsError> {

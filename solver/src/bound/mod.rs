@@ -13,6 +13,7 @@ mod pattern;
 mod proof;
 mod reduced;
 mod round;
+mod seeds;
 mod split;
 
 pub use reduced::Served;
@@ -63,6 +64,8 @@ pub struct Certifier<'a> {
     /// Whether `proven` belongs to `best`.
     fresh: bool,
     generation: Option<round::Generation>,
+    /// Columns for the first round.
+    waiting: Vec<master::Pattern>,
 }
 
 impl<'a> Certifier<'a> {
@@ -84,6 +87,7 @@ impl<'a> Certifier<'a> {
             proven: (floor, certificate),
             fresh: true,
             generation: None,
+            waiting: Vec::new(),
         }
     }
 
@@ -160,6 +164,20 @@ impl<'a> Certifier<'a> {
     pub fn round(&mut self, stop: &dyn Fn() -> bool) -> Round {
         // A solver that fails costs progress, never the bound so far.
         self.generate(stop).unwrap_or(Round::Converged)
+    }
+
+    /// Offers the nodes of a plan as columns: a good plan makes a good start.
+    pub fn seed(&mut self, plan: &Plan) {
+        let patterns = seeds::of_plan(&self.reduced, plan);
+        if self.generation.is_none() {
+            self.waiting.extend(patterns);
+        } else if let Some(g) = &mut self.generation {
+            for p in patterns {
+                // A refused column costs progress only.
+                let _ = g.master.add(self.instance, &self.reduced, p);
+            }
+            g.done = false;
+        }
     }
 
     /// The value of the restricted master, in dollars per hour: above the best

@@ -3,24 +3,34 @@
 use super::duals::{self, Duals, SLACK, Violation};
 use super::knapsack;
 use super::master::{Master, Pattern};
-use super::{Certifier, Round, pattern};
+use super::{Certifier, Round, pattern, seeds};
 use crate::highs::HighsError;
 
 /// Most new columns a round.
 const COLUMNS: usize = 200;
 
-/// Artificial unit costs over the centre, phase by phase; then only a price
-/// that keeps the model feasible.
-const PHASES: [f64; 3] = [0.05, 0.3, 1.5];
+/// How far from the centre duals may go: at first, at least and at most.
+const REACH: (f64, f64, f64) = (0.15, 0.004, 0.5);
+
+/// Weight of the centre in what is priced.
+const SMOOTH: f64 = 0.3;
+
+/// Rounds without progress after which duals are held closer.
+const STALE: u32 = 3;
 
 /// State between rounds.
 pub(super) struct Generation {
     pub master: Master,
+    /// The best values at the last change of the centre, and their bound.
     centre: Duals,
-    phase: usize,
-    /// Weight of the best values in the mix that is priced.
-    smooth: f64,
-    /// Objective of the last master without artificial pods.
+    at: f64,
+    /// Duals stay within this share of the centre.
+    reach: f64,
+    /// Rounds since the centre moved.
+    stale: u32,
+    /// A floor for the interval of each item.
+    floor: Vec<f64>,
+    /// Objective of the last master that leant on nothing else.
     pub target: Option<f64>,
     pub done: bool,
 }
@@ -31,18 +41,36 @@ impl Generation {
             Some((d, _)) => d.clone(),
             None => Duals::zero(certifier.instance, &certifier.reduced),
         };
-        let mut master = Master::new(certifier.instance, &certifier.reduced, &centre)?;
+        let mut master = Master::new(certifier.instance, &certifier.reduced)?;
         // Nodes may always be kept as they are.
         for n in 0..certifier.reduced.nodes.len() {
             let pattern = Pattern { node: true, spot: n, contents: Vec::new() };
             master.add(certifier.instance, &certifier.reduced, pattern)?;
         }
-        Ok(Generation { master, centre, phase: 0, smooth: 0.5, target: None, done: false })
+        for p in seeds::greedy(&certifier.reduced, &centre.value) {
+            master.add(certifier.instance, &certifier.reduced, p)?;
+        }
+        let mean = centre.value.iter().sum::<f64>() / centre.value.len().max(1) as f64;
+        let floor = centre.value.iter().map(|&v| (0.3 * v).max(0.02 * mean).max(1e-6)).collect();
+        let at = certifier.estimate();
+        let reach = REACH.0;
+        let mut g = Generation { master, centre, at, reach, stale: 0, floor, target: None, done: false };
+        g.hold()?;
+        Ok(g)
+    }
+
+    /// Holds the master's duals near the centre.
+    fn hold(&mut self) -> Result<(), HighsError> {
+        let (centre, floor, reach) = (&self.centre.value, &self.floor, self.reach);
+        self.master.hold(|i| {
+            let width = reach * centre[i].max(floor[i]);
+            ((centre[i] - width).max(0.0), centre[i] + width)
+        })
     }
 }
 
 impl Certifier<'_> {
-    /// One round; `Ok(Converged)` if the bound cannot be raised this way.
+    /// One round; `Converged` if the bound cannot be raised this way.
     pub(super) fn generate(&mut self, stop: &dyn Fn() -> bool) -> Result<Round, HighsError> {
         let mut state = match self.generation.take() {
             Some(g) => g,
@@ -51,9 +79,9 @@ impl Certifier<'_> {
                     self.fluid();
                 }
                 let mut g = Generation::new(self)?;
-                // Start from the patterns that the fluid values ask for.
-                let centre = g.centre.clone();
-                self.price(&mut g, &centre, &centre, true, stop)?;
+                for p in std::mem::take(&mut self.waiting) {
+                    g.master.add(self.instance, &self.reduced, p)?;
+                }
                 g
             }
         };
@@ -67,52 +95,54 @@ impl Certifier<'_> {
             return Ok(Round::Converged);
         }
         let Some((objective, duals)) = g.master.solve(self.instance, &self.reduced)? else {
+            g.done = true;
             return Ok(Round::Converged);
         };
-        let units = g.master.uses_units();
-        if !units {
+        let held = g.master.held();
+        if !held {
             g.target = Some(objective - self.removable());
         }
         if stop() {
             return Ok(Round::Stopped);
         }
-        let best = self.best.as_ref().map(|b| b.0.clone());
-        let mixed = match &best {
-            Some(b) if g.smooth > 0.0 => b.mixed(&duals, g.smooth),
-            _ => duals.clone(),
-        };
         let before = self.estimate();
-        let mut added = match self.price(g, &mixed, &duals, false, stop)? {
-            Some(n) => n,
-            None => return Ok(Round::Stopped),
-        };
-        if added == 0 && g.smooth > 0.0 {
-            added = match self.price(g, &duals, &duals, false, stop)? {
-                Some(n) => n,
+        let mixed = g.centre.mixed(&duals, SMOOTH);
+        let Some(mut added) = self.price(g, &mixed, &duals, stop)? else { return Ok(Round::Stopped) };
+        if added == 0 {
+            match self.price(g, &duals, &duals, stop)? {
+                Some(n) => added = n,
                 None => return Ok(Round::Stopped),
-            };
+            }
         }
-        let close = !units && g.target.is_some_and(|t| t - self.estimate() <= 1e-5 * t.abs());
-        if added == 0 || close {
-            if !units && (added == 0 || close) {
-                g.done = true;
-                return Ok(Round::Converged);
-            }
-            // The centre holds the duals back: loosen it.
-            let dear = 10.0 * self.reduced.bins.iter().map(|b| b.price).fold(1.0, f64::max);
-            let phase = PHASES.get(g.phase + 1).copied();
-            if phase.is_none() && g.phase > PHASES.len() {
-                g.done = true;
-                return Ok(Round::Converged);
-            }
-            g.phase += 1;
-            if let Some(b) = best {
-                g.centre = b;
-            }
-            let centre = &g.centre;
-            g.master.unit_costs(|i| phase.map_or(dear, |e| centre.value[i].max(1e-6) * (1.0 + e)))?;
+        let now = self.estimate();
+        let gap = (objective - self.removable() - now) / now.abs().max(1e-9);
+        if !held && (added == 0 || gap <= 1e-5) {
+            g.done = true;
+            return Ok(Round::Converged);
         }
-        Ok(if self.estimate() > before { Round::Better } else { Round::Same })
+        let moved = now > g.at * (1.0 + 1e-7);
+        if moved {
+            if let Some((best, _)) = &self.best {
+                g.centre = best.clone();
+            }
+            g.at = now;
+            g.stale = 0;
+            g.reach = (g.reach * 1.3).min(REACH.2);
+            g.hold()?;
+        } else {
+            g.stale += 1;
+            if added == 0 || gap <= 1e-5 {
+                // The interval is exhausted: look farther.
+                g.reach = (g.reach * 3.0).min(1e3);
+                g.stale = 0;
+                g.hold()?;
+            } else if g.stale >= STALE {
+                g.reach = (g.reach * 0.6).max(REACH.1);
+                g.stale = 0;
+                g.hold()?;
+            }
+        }
+        Ok(if now > before { Round::Better } else { Round::Same })
     }
 
     /// Prices all bins and nodes at `at`, adds columns that pay at `paid`, and
@@ -123,7 +153,6 @@ impl Certifier<'_> {
         g: &mut Generation,
         at: &Duals,
         paid: &Duals,
-        all: bool,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<usize>, HighsError> {
         let Some(violated) = duals::violations(self.instance, &self.reduced, at, &mut self.u, stop) else {
@@ -132,15 +161,6 @@ impl Certifier<'_> {
         let mut found: Vec<(f64, Pattern)> = Vec::new();
         for v in &violated {
             self.columns_of(v, at, paid, &mut found);
-        }
-        if all {
-            for (b, spot) in self.reduced.bins.iter().enumerate() {
-                let filling = knapsack::fill(&self.reduced.columns, &spot.room(), &at.value);
-                let (contents, worth) = pattern::round(&self.reduced, spot, &at.value, &filling);
-                if worth > 0.8 * spot.price {
-                    found.push((-worth / spot.price.max(1e-9), Pattern { node: false, spot: b, contents }));
-                }
-            }
         }
         for (n, spot) in self.reduced.nodes.iter().enumerate() {
             if n % 16 == 0 && stop() {

@@ -212,9 +212,9 @@ fn legal(i: &Instance, bought: &[usize], pods: &[Pod]) -> bool {
     let nodes = i.nodes.len();
     for place in 0..nodes + bought.len() {
         let room = if place < nodes { &i.nodes[place].free } else { &i.bins[bought[place - nodes]].capacity };
-        for d in 0..i.dims {
+        for (d, &room) in room.iter().enumerate() {
             let used: i64 = pods.iter().filter(|p| p.place == place).map(|p| i.shapes[p.shape].demand[d]).sum();
-            if used > room[d] {
+            if used > room {
                 return false;
             }
         }

@@ -72,14 +72,17 @@ pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> R
             likes.remove(key);
         }
     }
-    // Without multipliers every pod counts in full.
-    let zero = vec![0; instance.dims];
-    unit.fill(0);
-    likes.retain(|key, like| worth(items, &guests[like.guests], key.0, &zero, &unit, like.budget) > like.budget);
-    if likes.is_empty() {
-        return Ok(());
+    let vectors = vectors(instance, proof);
+    if vectors.is_empty() {
+        // Without multipliers every pod counts in full.
+        let zero = vec![0; instance.dims];
+        unit.fill(0);
+        likes.retain(|key, like| worth(items, &guests[like.guests], key.0, &zero, &unit, like.budget) > like.budget);
+        if likes.is_empty() {
+            return Ok(());
+        }
     }
-    for u in vectors(instance, proof) {
+    for u in &vectors {
         for (i, unit) in unit.iter_mut().enumerate() {
             *unit = cost(items.demand[i], u);
         }
@@ -94,7 +97,7 @@ pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> R
     };
     let g = &guests[like.guests];
     let mut least: Option<i128> = None;
-    for u in vectors(instance, proof) {
+    for u in vectors {
         for guest in g {
             unit[guest.item] = cost(items.demand[guest.item], u);
         }
