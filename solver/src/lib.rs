@@ -18,4 +18,5 @@ pub mod fluid;
 pub mod highs;
 pub mod instance;
 pub mod plan;
+pub mod search;
 pub mod units;

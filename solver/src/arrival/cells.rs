@@ -1,4 +1,4 @@
-use crate::instance::Instance;
+use crate::instance::{Instance, Key};
 use rustc_hash::FxHashMap;
 
 /// The distinct domain tuples of an instance: rules on domain keys cannot
@@ -15,24 +15,26 @@ pub struct Cells {
 
 impl Cells {
     /// Numbers the tuples in ascending order, so that the order of bins and
-    /// nodes in the instance does not matter.
+    /// nodes in the instance does not matter. A key that no rule uses is left
+    /// out of the tuples.
     pub fn new(instance: &Instance) -> Self {
-        let mut tuple: Vec<Vec<Option<u32>>> = Vec::new();
-        let mut seen: FxHashMap<&[Option<u32>], u32> = FxHashMap::default();
-        for domain in instance.bins.iter().map(|b| &b.domain).chain(instance.nodes.iter().map(|n| &n.domain)) {
-            seen.entry(domain.as_slice()).or_insert_with(|| {
-                tuple.push(domain.clone());
-                0
-            });
+        let used: Vec<bool> =
+            (0..instance.keys).map(|k| instance.rules.iter().any(|r| r.key == Key::Domain(k))).collect();
+        let project = |domain: &[Option<u32>]| -> Vec<Option<u32>> {
+            domain.iter().zip(&used).map(|(d, &u)| d.filter(|_| u)).collect()
+        };
+        let mut seen: FxHashMap<Vec<Option<u32>>, u32> = FxHashMap::default();
+        let domains = || instance.bins.iter().map(|b| &b.domain).chain(instance.nodes.iter().map(|n| &n.domain));
+        for domain in domains() {
+            seen.entry(project(domain)).or_insert(0);
         }
+        let mut tuple: Vec<Vec<Option<u32>>> = seen.keys().cloned().collect();
         tuple.sort();
         for (i, t) in tuple.iter().enumerate() {
-            if let Some(at) = seen.get_mut(t.as_slice()) {
-                *at = i as u32;
-            }
+            seen.insert(t.clone(), i as u32);
         }
-        let of_bin = instance.bins.iter().map(|b| seen[b.domain.as_slice()]).collect();
-        let of_node = instance.nodes.iter().map(|n| seen[n.domain.as_slice()]).collect();
+        let of_bin = instance.bins.iter().map(|b| seen[&project(&b.domain)]).collect();
+        let of_node = instance.nodes.iter().map(|n| seen[&project(&n.domain)]).collect();
         Cells { tuple, of_bin, of_node }
     }
 

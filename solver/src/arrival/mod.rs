@@ -69,8 +69,7 @@ impl<'a> Arrivals<'a> {
                 && spread.scope.bins.contains(bin)
                 && let Some(d) = b.domain[k]
             {
-                self.tally[r].eligible[d as usize] = true;
-                self.tally[r].sure[d as usize] = true;
+                self.tally[r].open(d as usize);
             }
         }
         self.places.push(Place {
@@ -224,6 +223,28 @@ impl<'a> Arrivals<'a> {
         self.shift(shape, tier, place, -1);
     }
 
+    /// Counts one pod of `shape` in `cell` for the domain rules, as if it had
+    /// arrived on some bin there.
+    pub fn count(&mut self, shape: usize, tier: usize, cell: u32) {
+        let instance = self.instance;
+        let tuple = &self.index.cells.tuple[cell as usize];
+        for &r in &self.index.selected[shape] {
+            if let Key::Domain(k) = instance.rules[r].key {
+                self.tally[r].total += 1;
+                if let Some(d) = tuple[k] {
+                    self.tally[r].shift(d as usize, 1);
+                }
+            }
+        }
+        for r in self.index.carried(instance, shape, tier) {
+            if let Key::Domain(k) = instance.rules[r].key
+                && let Some(d) = tuple[k]
+            {
+                self.tally[r].owners[d as usize] += 1;
+            }
+        }
+    }
+
     fn shift(&mut self, shape: usize, tier: usize, place: usize, by: i32) {
         let instance = self.instance;
         let tuple = &self.index.cells.tuple[self.places[place].cell as usize];
@@ -262,7 +283,7 @@ impl<'a> Arrivals<'a> {
                 }
                 Key::Domain(k) => {
                     if let Some(d) = tuple[k] {
-                        step(&mut self.tally[r].selected[d as usize], by);
+                        self.tally[r].shift(d as usize, by);
                     }
                 }
             }

@@ -10,6 +10,8 @@ pub struct Tally {
     pub owners: Vec<u32>,
     /// Counted pods anywhere.
     pub total: u64,
+    /// Smallest count among the eligible domains.
+    low: u32,
     /// For spreads on a domain key: whether a domain counts for the minimum.
     pub eligible: Vec<bool>,
     /// The same for the number of domains: a domain that only a node yet to
@@ -61,18 +63,36 @@ impl Tally {
                 }
             }
         }
+        t.settle();
         t
     }
 
     /// The count a spread on a domain key compares with.
     pub fn minimum(&self, min_domains: u32) -> u32 {
-        let (mut domains, mut least) = (0, u32::MAX);
-        for (d, &count) in self.selected.iter().enumerate() {
-            domains += u32::from(self.sure[d]);
-            if self.eligible[d] {
-                least = least.min(count);
-            }
+        let enough = min_domains <= 1 || self.sure.iter().filter(|s| **s).count() >= min_domains as usize;
+        if enough && self.sure.contains(&true) { self.low } else { 0 }
+    }
+
+    /// Counts `by` more selected pods in a domain.
+    pub fn shift(&mut self, domain: usize, by: i32) {
+        let before = self.selected[domain];
+        self.selected[domain] = before.saturating_add_signed(by);
+        if self.selected[domain] < self.low || before == self.low {
+            self.settle();
         }
-        if domains < min_domains || least == u32::MAX { 0 } else { least }
+    }
+
+    /// A node in `domain` has been opened.
+    pub fn open(&mut self, domain: usize) {
+        self.sure[domain] = true;
+        if !self.eligible[domain] {
+            self.eligible[domain] = true;
+            self.settle();
+        }
+    }
+
+    fn settle(&mut self) {
+        let counts = self.selected.iter().zip(&self.eligible).filter(|(_, e)| **e).map(|(c, _)| *c);
+        self.low = counts.min().unwrap_or(0);
     }
 }

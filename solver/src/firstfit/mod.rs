@@ -14,14 +14,14 @@ use rustc_hash::FxHashMap;
 
 /// Serves every pod it can, each in its earliest tier that has a place.
 pub fn first_fit(instance: &Instance, index: &Index) -> Plan {
-    let waiting: Vec<u32> = instance.shapes.iter().map(|s| s.count).collect();
+    let waiting: Vec<_> = instance.shapes.iter().enumerate().map(|(s, shape)| (s, 0, shape.count)).collect();
     let mut state = Arrivals::new(instance, index);
     arrive(&mut state, &waiting);
     finish(state)
 }
 
-/// Lets all of `waiting` arrive; what finds no place is left out.
-pub fn arrive(state: &mut Arrivals, waiting: &[u32]) {
+/// Lets all of `waiting` (shape, tier, count) arrive, tier 0 meaning any; what finds no place is left out.
+pub fn arrive(state: &mut Arrivals, waiting: &[(usize, usize, u32)]) {
     let mut opener = Opener::new(state.instance);
     let mut stay = place_all(state, &mut opener, units(state.instance, state.index, waiting));
     // A place may open for one pod only because another came: try the rest
@@ -35,7 +35,7 @@ pub fn arrive(state: &mut Arrivals, waiting: &[u32]) {
             }
         }
         let parts = (0..single.len()).filter(|&s| single[s] > 0);
-        let again = parts.map(|s| Unit::new(state.instance, vec![(s, 1)], single[s])).collect();
+        let again = parts.map(|s| Unit::new(state.instance, vec![(s, 1)], single[s], 0)).collect();
         stay = place_all(state, &mut opener, again);
         if pods(&stay) >= before {
             break;

@@ -64,7 +64,7 @@ fn largest(instance: &Instance, wanted: &[(usize, u32)], left: &mut [u32]) -> Op
     for &(s, n) in &best {
         left[s] -= n;
     }
-    Some(Unit::new(instance, best, 1))
+    Some(Unit::new(instance, best, 1, 0))
 }
 
 /// Targets with their share of the followers.
@@ -82,12 +82,12 @@ fn shared(instance: &Instance, targets: &[usize], followers: &[usize], left: &mu
         }
         let full = (left[f] / per).min(left[t]);
         if full > 0 {
-            made.push(Unit::new(instance, vec![(t, 1), (f, per)], full));
+            made.push(Unit::new(instance, vec![(t, 1), (f, per)], full, 0));
             left[t] -= full;
             left[f] -= full * per;
         }
         if left[f] > 0 && left[t] > 0 && left[f] < per {
-            made.push(Unit::new(instance, vec![(t, 1), (f, left[f])], 1));
+            made.push(Unit::new(instance, vec![(t, 1), (f, left[f])], 1, 0));
             left[t] -= 1;
             left[f] = 0;
         }

@@ -16,18 +16,20 @@ pub struct Unit {
     pub count: u32,
     /// Demand of one.
     pub demand: Vec<i64>,
+    /// The tier they are served in.
+    pub tier: usize,
 }
 
 impl Unit {
     /// A unit of these parts.
-    pub fn new(instance: &Instance, parts: Vec<(usize, u32)>, count: u32) -> Self {
+    pub fn new(instance: &Instance, parts: Vec<(usize, u32)>, count: u32, tier: usize) -> Self {
         let mut demand = vec![0; instance.dims];
         for &(s, n) in &parts {
             for (sum, d) in demand.iter_mut().zip(&instance.shapes[s].demand) {
                 *sum += d * i64::from(n);
             }
         }
-        Unit { parts, count, demand }
+        Unit { parts, count, demand, tier }
     }
 
     /// Whether it is one pod.
@@ -36,15 +38,19 @@ impl Unit {
     }
 }
 
-/// All pods that wait as units, in a legal order of arrival: what others ask
+/// All pods that wait, given as (shape, tier, count), as units, in a legal order of arrival: what others ask
 /// for comes before those who ask, carriers of rules before the rest, more
 /// important before less, large before small.
-pub fn units(instance: &Instance, index: &Index, waiting: &[u32]) -> Vec<Unit> {
-    let mut left = waiting.to_vec();
+pub fn units(instance: &Instance, index: &Index, waiting: &[(usize, usize, u32)]) -> Vec<Unit> {
+    // Only pods in their first tier come bundled: whoever gives a rule up
+    // gives company up.
+    let mut left = vec![0; instance.shapes.len()];
+    waiting.iter().filter(|w| w.1 == 0).for_each(|&(s, _, n)| left[s] += n);
     let mut all = bundle::bundles(instance, index, &mut left);
-    for (s, &count) in left.iter().enumerate() {
+    let first = left.iter().enumerate().map(|(s, &n)| (s, 0, n));
+    for (s, tier, count) in first.chain(waiting.iter().copied().filter(|w| w.1 > 0)) {
         if count > 0 {
-            all.push(Unit::new(instance, vec![(s, 1)], count));
+            all.push(Unit::new(instance, vec![(s, 1)], count, tier));
         }
     }
     let depth = depths(instance);

@@ -1,0 +1,262 @@
+//! Lazy greedy: buy the node whose contents are worth the most for their
+//! price, again and again.
+
+use super::budget::Budget;
+use super::host::held;
+use super::model::Model;
+use super::pattern::{Pattern, Pricer};
+use super::solution::{Bought, Open, Solution};
+use crate::arrival::Place;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+/// What a construction is guided by.
+#[derive(Clone)]
+pub struct Guide<'a> {
+    /// Value per lane.
+    pub value: &'a [f64],
+    /// Offers to look at, ascending.
+    pub offers: &'a [u32],
+    /// Serve rank by rank.
+    pub scarce: bool,
+    /// Tells that time is up.
+    pub stop: &'a dyn Fn() -> bool,
+}
+
+struct Entry {
+    ratio: f64,
+    offer: u32,
+}
+
+impl PartialEq for Entry {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+impl Eq for Entry {}
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Entry {
+    fn cmp(&self, other: &Self) -> Ordering {
+        other.ratio.total_cmp(&self.ratio).then(other.offer.cmp(&self.offer))
+    }
+}
+
+/// Builds solutions; keeps buffers between runs.
+#[derive(Default)]
+pub struct Greedy {
+    pricer: Pricer,
+    patterns: Vec<Pattern>,
+    /// Units left per lane, of the ranks being served.
+    lane: Vec<u32>,
+    /// Units left per slot.
+    slot: Vec<u32>,
+}
+
+impl Greedy {
+    /// Packs `left` units per slot: nodes first, then new ones within
+    /// `budget`. `None` if time ran out on the way.
+    pub fn run(&mut self, model: &Model, left: &[u32], budget: &mut Budget, guide: &Guide) -> Option<Solution> {
+        let mut out = Solution::default();
+        self.slot.clear();
+        self.slot.extend_from_slice(left);
+        let mut spares: Vec<Open> = Vec::new();
+        if !model.spares.is_empty() {
+            let places = Place::existing(model.instance, model.index);
+            spares.extend(model.spares.iter().map(|s| Open::new(&s.room, held(&places[s.node], model.instance))));
+        }
+        let ranks = if guide.scarce { model.ranks } else { 1 };
+        let mut opened: Vec<(u32, Open)> = Vec::new();
+        for rank in 0..ranks {
+            self.lane.clear();
+            self.lane.resize(model.lanes.len(), 0);
+            for (s, &n) in self.slot.iter().enumerate() {
+                let lane = model.slots[s].lane as usize;
+                if !guide.scarce || model.lanes[lane].rank == rank {
+                    self.lane[lane] += n;
+                }
+            }
+            for (s, open) in spares.iter_mut().enumerate() {
+                self.fill(model, open, &model.spares[s].lanes, guide.value);
+                if (guide.stop)() {
+                    return None;
+                }
+            }
+            for (offer, open) in &mut opened {
+                self.fill(model, open, &model.offers[*offer as usize].lanes, guide.value);
+            }
+            self.buy(model, budget, guide, &mut out, &mut opened)?;
+        }
+        out.bought.extend(opened.into_iter().map(|(offer, open)| Bought { offer, copies: 1, contents: open.contents }));
+        let filled = spares.into_iter().enumerate().filter(|(_, o)| !o.contents.is_empty());
+        out.filled = filled.map(|(s, o)| (s as u32, o.contents)).collect();
+        out.left = self.slot.clone();
+        Some(out)
+    }
+
+    /// Fills a room with what is worth the most.
+    fn fill(&mut self, model: &Model, open: &mut Open, lanes: &[u32], value: &[f64]) {
+        // Host rules may turn units away: a second try takes others.
+        for _ in 0..2 {
+            let mut pattern = Pattern::default();
+            self.pricer.price(model, &open.room, lanes, value, &self.lane, &mut pattern);
+            let mut done = 0;
+            for &(l, n) in &pattern.lanes {
+                let put = open.put_lane(model, l, n, &mut self.slot);
+                self.lane[l as usize] -= put;
+                done += put;
+            }
+            if pattern.lanes.is_empty() || done == pattern.lanes.iter().map(|p| p.1).sum() {
+                break;
+            }
+        }
+    }
+
+    fn buy(
+        &mut self,
+        model: &Model,
+        budget: &mut Budget,
+        guide: &Guide,
+        out: &mut Solution,
+        opened: &mut Vec<(u32, Open)>,
+    ) -> Option<()> {
+        self.patterns.resize_with(model.offers.len(), Pattern::default);
+        let mut heap = BinaryHeap::new();
+        for &o in guide.offers {
+            if (guide.stop)() {
+                return None;
+            }
+            if budget.left(model, o) > 0
+                && let Some(ratio) = self.price(model, o, guide.value)
+            {
+                heap.push(Entry { ratio, offer: o });
+            }
+        }
+        let mut waiting: u64 = self.lane.iter().map(|&n| u64::from(n)).sum();
+        while waiting > 0 {
+            let Some(Entry { ratio, offer }) = heap.pop() else { break };
+            if (guide.stop)() {
+                return None;
+            }
+            let most = budget.left(model, offer);
+            if most == 0 {
+                continue;
+            }
+            let pattern = &self.patterns[offer as usize];
+            let again = pattern.lanes.iter().map(|&(l, n)| self.lane[l as usize] / n).min().unwrap_or(0);
+            if again == 0 {
+                if let Some(ratio) = self.price(model, offer, guide.value) {
+                    heap.push(Entry { ratio, offer });
+                }
+                continue;
+            }
+            let copies = if again > 3 { again - 1 } else { again }.min(most);
+            let served = self.commit(model, offer, copies, guide, budget, out, opened);
+            waiting -= served;
+            if served == 0 {
+                // Host rules turned everything away; single units next.
+                continue;
+            }
+            heap.push(Entry { ratio, offer });
+        }
+        Some(())
+    }
+
+    fn price(&mut self, model: &Model, offer: u32, value: &[f64]) -> Option<f64> {
+        let o = &model.offers[offer as usize];
+        let pattern = &mut self.patterns[offer as usize];
+        self.pricer.price(model, &o.room, &o.lanes, value, &self.lane, pattern);
+        (!pattern.lanes.is_empty()).then(|| (o.price as f64 + 1e-3) / pattern.value)
+    }
+
+    /// Buys up to `copies` nodes with the offer's pattern; returns the units
+    /// served.
+    #[allow(clippy::too_many_arguments)]
+    fn commit(
+        &mut self,
+        model: &Model,
+        offer: u32,
+        copies: u32,
+        guide: &Guide,
+        budget: &mut Budget,
+        out: &mut Solution,
+        opened: &mut Vec<(u32, Open)>,
+    ) -> u64 {
+        let o = &model.offers[offer as usize];
+        let pattern = self.patterns[offer as usize].clone();
+        let plain = pattern.lanes.iter().all(|p| model.lanes[p.0 as usize].plain);
+        if plain && !o.varied && !guide.scarce {
+            let contents: Vec<(u32, u32)> =
+                pattern.lanes.iter().map(|&(l, n)| (model.lanes[l as usize].slots[0], n)).collect();
+            let mut served = 0;
+            for &(l, n) in &pattern.lanes {
+                self.lane[l as usize] -= n * copies;
+                self.slot[model.lanes[l as usize].slots[0] as usize] -= n * copies;
+                served += u64::from(n) * u64::from(copies);
+            }
+            budget.take(model, offer, copies);
+            out.bought.push(Bought { offer, copies, contents });
+            return served;
+        }
+        let mut served = 0;
+        let wanted: u32 = pattern.lanes.iter().map(|p| p.1).sum();
+        for _ in 0..copies {
+            let mut open = Open::new(&o.room, Vec::new());
+            let mut put = 0;
+            // Slots with host rules choose first.
+            for plain in [false, true] {
+                for &(l, n) in pattern.lanes.iter().filter(|p| model.lanes[p.0 as usize].plain == plain) {
+                    let done = open.put_lane(model, l, n, &mut self.slot);
+                    self.lane[l as usize] -= done;
+                    put += done;
+                }
+            }
+            if put < wanted {
+                self.fill(model, &mut open, &o.lanes, guide.value);
+            }
+            if o.varied {
+                self.vary(model, offer, &mut open);
+            }
+            let pods: u32 = open.contents.iter().map(|c| c.1).sum();
+            if pods == 0 {
+                break;
+            }
+            served += u64::from(pods);
+            budget.take(model, offer, 1);
+            if guide.scarce {
+                opened.push((offer, open));
+            } else {
+                out.bought.push(Bought { offer, copies: 1, contents: open.contents });
+            }
+            if put < wanted {
+                break;
+            }
+        }
+        served
+    }
+
+    /// Takes units out until the node could be launched as enough bins.
+    fn vary(&mut self, model: &Model, offer: u32, open: &mut Open) {
+        while !open.contents.is_empty() && !super::budget::varied(model, offer, &open.contents) {
+            let largest = (0..open.contents.len()).max_by_key(|&i| {
+                let lane = &model.lanes[model.slots[open.contents[i].0 as usize].lane as usize];
+                lane.demand.iter().copied().max().unwrap_or(0)
+            });
+            let Some(i) = largest else { break };
+            let slot = open.contents[i].0;
+            let lane = model.slots[slot as usize].lane as usize;
+            open.contents[i].1 -= 1;
+            if open.contents[i].1 == 0 {
+                open.contents.remove(i);
+            }
+            self.slot[slot as usize] += 1;
+            self.lane[lane] += 1;
+            for (r, d) in open.room.iter_mut().zip(&model.lanes[lane].demand) {
+                *r += d;
+            }
+        }
+    }
+}
