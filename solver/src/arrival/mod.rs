@@ -164,6 +164,19 @@ impl<'a> Arrivals<'a> {
         })
     }
 
+    /// Whether a place that the host rules close to `shape` stays closed
+    /// whatever else arrives.
+    pub fn steady(&self, shape: usize) -> bool {
+        self.index.owned[shape].iter().chain(&self.index.selected[shape]).all(|&r| {
+            let rule = &self.instance.rules[r];
+            match (rule.key, &rule.kind) {
+                (Key::Host, RuleKind::Affinity) => !rule.owned_by(shape),
+                (Key::Host, RuleKind::Spread(_)) => self.index.new_node[r],
+                _ => true,
+            }
+        })
+    }
+
     /// What a host spread compares with: 0 while a new node is possible.
     fn host_minimum(&self, rule: usize) -> u32 {
         let RuleKind::Spread(s) = &self.instance.rules[rule].kind else { return 0 };

@@ -71,4 +71,7 @@ pub enum EngineError {
     /// The instance contradicts itself.
     #[error(transparent)]
     Invalid(#[from] InvalidInstance),
+    /// Every plan that was found failed the check: a defect of the engine.
+    #[error("no plan passed the check")]
+    NoPlan,
 }

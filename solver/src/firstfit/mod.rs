@@ -51,9 +51,10 @@ fn place_all(state: &mut Arrivals, opener: &mut Opener, units: Vec<Unit>) -> Vec
     let mut stay = Vec::new();
     for mut unit in units {
         let tiers = unit.parts.iter().map(|p| state.instance.shapes[p.0].tiers.len()).min().unwrap_or(0);
-        let mut from = vec![0; tiers];
+        let mut from = vec![vec![0; state.index.cells.len()]; tiers];
+        let choice = if unit.tier == 0 { 0..tiers } else { unit.tier..tiers.min(unit.tier + 1) };
         while unit.count > 0 {
-            let placed = (0..tiers).any(|t| place(state, opener, &unit, t, &mut from[t]));
+            let placed = choice.clone().any(|t| place(state, opener, &unit, t, &mut from[t]));
             if !placed {
                 break;
             }
@@ -66,20 +67,42 @@ fn place_all(state: &mut Arrivals, opener: &mut Opener, units: Vec<Unit>) -> Vec
     stay
 }
 
-/// Places one unit; `from` skips places that can never take another.
-fn place(state: &mut Arrivals, opener: &mut Opener, unit: &Unit, tier: usize, from: &mut usize) -> bool {
+/// Places one unit; `from` skips places, per cell, that can never take
+/// another.
+fn place(state: &mut Arrivals, opener: &mut Opener, unit: &Unit, tier: usize, from: &mut [usize]) -> bool {
+    opener.gather(state);
     let cells = legal_cells(state, unit.parts[0].0, tier);
+    let steady = unit.parts.iter().all(|p| state.steady(p.0));
     let room = |state: &Arrivals, p: usize| {
-        unit.demand.iter().zip(&state.places[p].room).all(|(d, r)| d <= r)
+        let at = &state.places[p];
+        unit.demand.iter().zip(&at.room).all(|(d, r)| d <= r)
             && unit.parts.iter().all(|&(s, _)| state.admitted(s, tier, p))
     };
-    while *from < state.places.len() && !room(state, *from) {
-        *from += 1;
+    // Where nothing lifts a host rule again, a place it closes stays closed.
+    let open = |state: &Arrivals, p: usize| {
+        room(state, p) && (!steady || state.host_admits(unit.parts[0].0, tier, &state.places[p]))
+    };
+    let mut candidates: Vec<usize> = Vec::new();
+    for (c, places) in opener.by_cell.iter().enumerate() {
+        if cells.as_ref().is_some_and(|open| !open[c]) {
+            continue;
+        }
+        while from[c] < places.len() && !open(state, places[from[c]]) {
+            from[c] += 1;
+        }
+        candidates.extend(places.get(from[c]));
     }
-    for p in *from..state.places.len() {
-        let cell = state.places[p].cell as usize;
-        if cells.as_ref().is_none_or(|c| c[cell]) && room(state, p) && put_unit(state, unit, tier, p) {
+    candidates.sort_unstable();
+    for first in candidates {
+        if put_unit(state, unit, tier, first) {
             return true;
+        }
+        let c = state.places[first].cell as usize;
+        for i in from[c] + 1..opener.by_cell[c].len() {
+            let p = opener.by_cell[c][i];
+            if open(state, p) && put_unit(state, unit, tier, p) {
+                return true;
+            }
         }
     }
     opener.open(state, unit, tier, cells.as_deref())
@@ -117,6 +140,9 @@ struct Opener {
     ratio: Vec<f64>,
     /// Bins of an admission, best first.
     order: FxHashMap<usize, Vec<usize>>,
+    /// Places per cell, ascending.
+    by_cell: Vec<Vec<usize>>,
+    seen: usize,
 }
 
 impl Opener {
@@ -131,7 +157,16 @@ impl Opener {
                 (b.price as f64 + 1.0) / (value + 1e-9)
             })
             .collect();
-        Opener { ratio, order: FxHashMap::default() }
+        Opener { ratio, order: FxHashMap::default(), by_cell: Vec::new(), seen: 0 }
+    }
+
+    /// Notes the places that are new.
+    fn gather(&mut self, state: &Arrivals) {
+        self.by_cell.resize(state.index.cells.len(), Vec::new());
+        for p in self.seen..state.places.len() {
+            self.by_cell[state.places[p].cell as usize].push(p);
+        }
+        self.seen = state.places.len();
     }
 
     /// Opens the best bin that takes the unit.

@@ -212,14 +212,14 @@ impl Run<'_> {
         (apart, held)
     }
 
-    /// Whether all domain rules of the unit only ask for company, and nobody
-    /// asks where it is.
+    /// Whether all domain rules of the unit only ask for company that is
+    /// there, and nobody asks where the unit is.
     fn follows_only(&self, unit: &Unit) -> bool {
         let (instance, index) = (self.state.instance, self.state.index);
         unit.parts.iter().all(|p| {
             index.carried(instance, p.0, unit.tier).all(|r| {
                 let rule = &instance.rules[r];
-                rule.key == Key::Host || matches!(rule.kind, RuleKind::Affinity)
+                rule.key == Key::Host || (matches!(rule.kind, RuleKind::Affinity) && self.state.tally[r].total > 0)
             }) && index.selected[p.0].iter().all(|&r| {
                 let rule = &instance.rules[r];
                 rule.key == Key::Host || matches!(rule.kind, RuleKind::Affinity)

@@ -43,6 +43,18 @@ pub fn fluid_values(model: &Model) -> Vec<f64> {
     value
 }
 
+/// The fluid bound: cost of the total demand if units were liquid.
+pub fn fluid_cost(model: &Model) -> f64 {
+    let mut total = vec![0.0; model.dims];
+    for lane in &model.lanes {
+        for (t, d) in total.iter_mut().zip(&lane.demand) {
+            *t += *d as f64 * f64::from(lane.count);
+        }
+    }
+    let columns: Vec<(&[i64], f64)> = model.offers.iter().map(|o| (o.room.as_slice(), o.price as f64)).collect();
+    cover(&columns, &total).cost
+}
+
 /// Raises the value of lanes that sat on nodes dearer than their contents,
 /// lowers it for the others.
 pub fn correct(model: &Model, solution: &Solution, value: &mut [f64], gamma: f64) {
