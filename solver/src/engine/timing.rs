@@ -2,22 +2,26 @@ use super::{Clock, Options};
 use std::time::Duration;
 
 /// When search must end so that the answer is ready in time.
+#[derive(Clone, Copy)]
 pub struct Timing<'a> {
     clock: Clock<'a>,
     deadline: Option<Duration>,
     reserve: Duration,
+    /// Share of the time that search gets where it does not run beside the
+    /// proof.
+    share: f64,
 }
 
 impl<'a> Timing<'a> {
     /// With iterations set, no clock decides.
     pub fn new(options: &Options, clock: Clock<'a>) -> Self {
         let deadline = options.deadline.filter(|_| options.iterations.is_none());
-        Timing { clock, deadline, reserve: Duration::ZERO }
+        Timing { clock, deadline, reserve: Duration::ZERO, share: 1.0 }
     }
 
     /// Whether search must end.
     pub fn up(&self) -> bool {
-        self.deadline.is_some_and(|d| (self.clock)() + self.reserve >= d)
+        self.deadline.is_some_and(|d| (self.clock)() + self.reserve >= d.mul_f64(self.share))
     }
 
     /// Runs a landing (plan and check) and keeps as much time back for the
@@ -31,5 +35,17 @@ impl<'a> Timing<'a> {
         let took = (self.clock)().saturating_sub(start);
         self.reserve = self.reserve.max(took + took / 4);
         out
+    }
+
+    /// For the proof: it ends a little before the deadline, to be written
+    /// down and checked.
+    pub fn proof(&self) -> Timing<'a> {
+        let reserve = self.deadline.map_or(Duration::ZERO, |d| (d / 12).min(Duration::from_millis(300)));
+        Timing { reserve, share: 1.0, ..*self }
+    }
+
+    /// For a search that leaves the proof its time.
+    pub fn shared(&self) -> Timing<'a> {
+        Timing { share: 0.7, ..*self }
     }
 }

@@ -19,6 +19,9 @@ pub struct Guide<'a> {
     pub offers: &'a [u32],
     /// Serve rank by rank.
     pub scarce: bool,
+    /// Buy at once what is within this share of the best ratio known, rather
+    /// than look at all others first.
+    pub haste: f64,
     /// Tells that time is up.
     pub stop: &'a dyn Fn() -> bool,
 }
@@ -145,13 +148,17 @@ impl Greedy {
             if most == 0 {
                 continue;
             }
-            let pattern = &self.patterns[offer as usize];
-            let again = pattern.lanes.iter().map(|&(l, n)| self.lane[l as usize] / n).min().unwrap_or(0);
+            let mut now = ratio;
+            let mut again = self.again(offer);
             if again == 0 {
-                if let Some(ratio) = self.price(model, offer, guide.value) {
+                let Some(ratio) = self.price(model, offer, guide.value) else { continue };
+                let next = heap.peek().map_or(f64::INFINITY, |e| e.ratio);
+                if ratio > next * (1.0 + guide.haste) {
                     heap.push(Entry { ratio, offer });
+                    continue;
                 }
-                continue;
+                // Ratios only rise: what is close to the best is bought.
+                (now, again) = (ratio, self.again(offer));
             }
             let copies = if again > 3 { again - 1 } else { again }.min(most);
             let served = self.commit(model, offer, copies, guide, budget, out, opened);
@@ -160,9 +167,15 @@ impl Greedy {
                 // Host rules turned everything away; single units next.
                 continue;
             }
-            heap.push(Entry { ratio, offer });
+            heap.push(Entry { ratio: now, offer });
         }
         Some(())
+    }
+
+    /// How often what is left holds the offer's pattern.
+    fn again(&self, offer: u32) -> u32 {
+        let lanes = &self.patterns[offer as usize].lanes;
+        lanes.iter().map(|&(l, n)| self.lane[l as usize] / n).min().unwrap_or(0)
     }
 
     fn price(&mut self, model: &Model, offer: u32, value: &[f64]) -> Option<f64> {

@@ -26,6 +26,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use solution::{Score, Solution};
 
+/// See [`Guide::haste`].
+const HASTE: f64 = 0.01;
+
 /// Sequential value correction: construct, look which pods sat on dear nodes,
 /// raise their value, construct again.
 pub struct Correction<'a> {
@@ -62,7 +65,7 @@ impl<'a> Correction<'a> {
     /// One construction. False if time ran out before it was complete.
     pub fn round(&mut self, stop: &dyn Fn() -> bool) -> bool {
         let mut budget = Budget::new(self.model.instance);
-        let guide = Guide { value: &self.value, offers: &self.offers, scarce: self.scarce, stop };
+        let guide = Guide { value: &self.value, offers: &self.offers, scarce: self.scarce, haste: HASTE, stop };
         let Some(mut solution) = self.greedy.run(self.model, &self.everything, &mut budget, &guide) else {
             return false;
         };

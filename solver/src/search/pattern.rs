@@ -37,6 +37,8 @@ impl Pricer {
         into.lanes.clear();
         into.value = 0.0;
         let rows: Vec<usize> = (0..model.dims).filter(|&d| room[d] > 0).collect();
+        let mut part = [0.0_f64; 16];
+        rows.iter().for_each(|&d| part[d] = 1.0 / room[d] as f64);
         self.knapsack.reset(rows.len());
         self.columns.clear();
         self.most.clear();
@@ -56,7 +58,7 @@ impl Pricer {
                 continue;
             }
             for &d in &rows {
-                self.knapsack.need.push(lane.demand[d] as f64 / room[d] as f64);
+                self.knapsack.need.push(lane.demand[d] as f64 * part[d]);
             }
             self.knapsack.value.push(value[l as usize]);
             self.knapsack.most.push(most as f64);

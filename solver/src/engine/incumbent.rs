@@ -1,0 +1,34 @@
+use super::Merit;
+use crate::instance::Instance;
+use crate::plan::Plan;
+
+/// The best plan so far.
+pub struct Incumbent<'a> {
+    instance: &'a Instance,
+    plan: Option<(Plan, &'static str, Merit)>,
+}
+
+impl<'a> Incumbent<'a> {
+    /// None yet.
+    pub fn new(instance: &'a Instance) -> Self {
+        Incumbent { instance, plan: None }
+    }
+
+    /// Takes a plan if it is better and the checker accepts it.
+    pub fn offer(&mut self, plan: Plan, source: &'static str) {
+        let merit = Merit::of(self.instance, &plan);
+        if self.plan.as_ref().is_none_or(|b| merit < b.2) && crate::check::plan(self.instance, &plan).is_ok() {
+            self.plan = Some((plan, source, merit));
+        }
+    }
+
+    /// The plan.
+    pub fn plan(&self) -> Option<&Plan> {
+        self.plan.as_ref().map(|p| &p.0)
+    }
+
+    /// The plan and who found it.
+    pub fn take(self) -> Option<(Plan, &'static str)> {
+        self.plan.map(|p| (p.0, p.1))
+    }
+}
