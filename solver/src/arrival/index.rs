@@ -1,5 +1,7 @@
 use super::Cells;
 use crate::instance::{Instance, Key, RuleKind};
+use fixedbitset::FixedBitSet;
+use rustc_hash::FxHashMap;
 
 /// Rules by shape, and what else of an instance every search needs at hand.
 #[derive(Clone, Debug, Default)]
@@ -22,6 +24,11 @@ pub struct Index {
     pub early: Vec<bool>,
     /// Per rule: whether some owner may go to a node that is bought.
     pub new_node: Vec<bool>,
+    /// Spreads whose scope has bins in domains that their owners cannot reach:
+    /// such a node, bought for others, is one more domain to keep up with.
+    pub fragile: Vec<usize>,
+    /// Bins with the same number are in the same scopes.
+    pub scopes: Vec<u32>,
 }
 
 /// Counts per node that stand before anything is placed.
@@ -56,12 +63,24 @@ impl Index {
             }
         }
         let base = bases(instance, &owned, &selected);
-        let eligible = (0..instance.rules.len()).map(|r| eligible(instance, r)).collect();
+        let eligible: Vec<Vec<u32>> = (0..instance.rules.len()).map(|r| eligible(instance, r)).collect();
         let reach: Vec<bool> = (instance.admissions.iter()).map(|a| !a.bins.is_clear()).collect();
         let new_node = (instance.rules.iter())
             .map(|r| r.owners.iter().flat_map(|&s| &instance.shapes[s].tiers).any(|t| reach[t.admission]))
             .collect();
-        Index { owned, selected, cells: Cells::new(instance), varieties, base, eligible, early, new_node }
+        let fragile = (0..instance.rules.len()).filter(|&r| is_fragile(instance, r, &eligible[r])).collect();
+        Index {
+            fragile,
+            owned,
+            selected,
+            cells: Cells::new(instance),
+            varieties,
+            base,
+            eligible,
+            early,
+            new_node,
+            scopes: scopes(instance),
+        }
     }
 
     /// Rules that a pod of `shape` carries when served in `tier`.
@@ -117,7 +136,7 @@ fn eligible(instance: &Instance, rule: usize) -> Vec<u32> {
     of.extend(spread.scope.nodes.ones().filter_map(|n| instance.nodes[n].domain[k]));
     // A bin that owners may buy can become an eligible domain at any time.
     let mut bins = spread.scope.bins.clone();
-    let mut reach = fixedbitset::FixedBitSet::with_capacity(bins.len());
+    let mut reach = FixedBitSet::with_capacity(bins.len());
     let mut seen = Vec::new();
     for tier in rule.owners.iter().flat_map(|&s| &instance.shapes[s].tiers) {
         if !seen.contains(&tier.admission) {
@@ -130,4 +149,30 @@ fn eligible(instance: &Instance, rule: usize) -> Vec<u32> {
     of.sort_unstable();
     of.dedup();
     of
+}
+
+fn scopes(instance: &Instance) -> Vec<u32> {
+    let mut distinct: Vec<&FixedBitSet> = Vec::new();
+    for rule in &instance.rules {
+        if let RuleKind::Spread(s) = &rule.kind
+            && !distinct.contains(&&s.scope.bins)
+        {
+            distinct.push(&s.scope.bins);
+        }
+    }
+    let mut class: FxHashMap<Vec<bool>, u32> = FxHashMap::default();
+    (0..instance.bins.len())
+        .map(|b| {
+            let inside = distinct.iter().map(|s| s.contains(b)).collect();
+            let next = class.len() as u32;
+            *class.entry(inside).or_insert(next)
+        })
+        .collect()
+}
+
+fn is_fragile(instance: &Instance, rule: usize, eligible: &[u32]) -> bool {
+    let rule = &instance.rules[rule];
+    let (RuleKind::Spread(s), Key::Domain(k)) = (&rule.kind, rule.key) else { return false };
+    let mut domains = s.scope.bins.ones().filter_map(|b| instance.bins[b].domain[k]);
+    domains.any(|d| eligible.binary_search(&d).is_err())
 }

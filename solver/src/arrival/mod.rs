@@ -53,6 +53,18 @@ impl<'a> Arrivals<'a> {
         b.buyable
             && b.limit_use.iter().all(|&(l, amount)| amount <= self.budget[l])
             && b.supply.is_none_or(|s| self.supply[s] > 0)
+            && self.index.fragile.iter().all(|&r| self.keeps_up(r, bin))
+    }
+
+    /// Whether spread `rule` still holds when `bin` opens one more domain.
+    fn keeps_up(&self, rule: usize, bin: usize) -> bool {
+        let r = &self.instance.rules[rule];
+        let (RuleKind::Spread(s), Key::Domain(k)) = (&r.kind, r.key) else { return true };
+        let tally = &self.tally[rule];
+        let Some(d) = self.instance.bins[bin].domain[k].filter(|_| s.scope.bins.contains(bin)) else { return true };
+        let least = tally.selected[d as usize];
+        tally.eligible[d as usize]
+            || (0..tally.selected.len()).all(|i| tally.owners[i] == 0 || tally.selected[i] <= least + s.max_skew)
     }
 
     /// Opens a new place on `bin`.
@@ -64,14 +76,7 @@ impl<'a> Arrivals<'a> {
         if let Some(s) = b.supply {
             self.supply[s] -= 1;
         }
-        for (r, rule) in self.instance.rules.iter().enumerate() {
-            if let (Key::Domain(k), RuleKind::Spread(spread)) = (rule.key, &rule.kind)
-                && spread.scope.bins.contains(bin)
-                && let Some(d) = b.domain[k]
-            {
-                self.tally[r].open(d as usize);
-            }
-        }
+        self.for_spreads(bin, Tally::open);
         self.places.push(Place {
             bin: Some(bin),
             cell: self.index.cells.of_bin[bin],
@@ -93,6 +98,19 @@ impl<'a> Arrivals<'a> {
             }
             if let Some(s) = b.supply {
                 self.supply[s] += 1;
+            }
+            self.for_spreads(bin, Tally::close);
+        }
+    }
+
+    /// Tells every spread whose scope has `bin` about its domain.
+    fn for_spreads(&mut self, bin: usize, tell: fn(&mut Tally, usize)) {
+        for (r, rule) in self.instance.rules.iter().enumerate() {
+            if let (Key::Domain(k), RuleKind::Spread(spread)) = (rule.key, &rule.kind)
+                && spread.scope.bins.contains(bin)
+                && let Some(d) = self.instance.bins[bin].domain[k]
+            {
+                tell(&mut self.tally[r], d as usize);
             }
         }
     }
@@ -202,12 +220,12 @@ impl<'a> Arrivals<'a> {
             && self.admitted(shape, tier, place)
             && self.host_admits(shape, tier, at)
             && self.domain_admits(shape, tier, at.cell)
-            && self.varied(place, shape)
+            && self.varied(place, shape, tier)
     }
 
     /// Whether `place`, with one more pod of `shape`, leaves the variety its
     /// launch needs.
-    fn varied(&self, place: usize, shape: usize) -> bool {
+    fn varied(&self, place: usize, shape: usize, tier: usize) -> bool {
         let at = &self.places[place];
         let Some(bin) = at.bin else { return true };
         if self.index.varieties[bin].is_empty() {
@@ -220,7 +238,7 @@ impl<'a> Arrivals<'a> {
             .contents
             .iter()
             .map(|&(s, t, _)| (s, t))
-            .chain([(shape, 0)])
+            .chain([(shape, tier)])
             .map(|(s, t)| self.instance.shapes[s].tiers[t].admission)
             .collect();
         varied(self.instance, self.index, bin, &used, &admissions)

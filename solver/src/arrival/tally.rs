@@ -14,9 +14,9 @@ pub struct Tally {
     low: u32,
     /// For spreads on a domain key: whether a domain counts for the minimum.
     pub eligible: Vec<bool>,
-    /// The same for the number of domains: a domain that only a node yet to
-    /// be bought would open does not count before.
-    pub sure: Vec<bool>,
+    /// Why a domain counts towards the number of domains: one that only a node
+    /// yet to be bought would open does not count before.
+    pub sure: Vec<u32>,
 }
 
 impl Tally {
@@ -54,12 +54,12 @@ impl Tally {
                 }
             }
             if let RuleKind::Spread(s) = &r.kind {
-                t.sure = vec![false; size];
+                t.sure = vec![0; size];
                 for &d in &s.eligible {
-                    t.sure[d as usize] = true;
+                    t.sure[d as usize] += 1;
                 }
                 for d in s.scope.nodes.ones().filter_map(|n| instance.nodes[n].domain[k]) {
-                    t.sure[d as usize] = true;
+                    t.sure[d as usize] += 1;
                 }
             }
         }
@@ -69,8 +69,8 @@ impl Tally {
 
     /// The count a spread on a domain key compares with.
     pub fn minimum(&self, min_domains: u32) -> u32 {
-        let enough = min_domains <= 1 || self.sure.iter().filter(|s| **s).count() >= min_domains as usize;
-        if enough && self.sure.contains(&true) { self.low } else { 0 }
+        let enough = min_domains <= 1 || self.sure.iter().filter(|s| **s > 0).count() >= min_domains as usize;
+        if enough && self.sure.iter().any(|&s| s > 0) { self.low } else { 0 }
     }
 
     /// Counts `by` more selected pods in a domain.
@@ -84,11 +84,16 @@ impl Tally {
 
     /// A node in `domain` has been opened.
     pub fn open(&mut self, domain: usize) {
-        self.sure[domain] = true;
+        self.sure[domain] += 1;
         if !self.eligible[domain] {
             self.eligible[domain] = true;
             self.settle();
         }
+    }
+
+    /// The last node opened in `domain` has been given back.
+    pub fn close(&mut self, domain: usize) {
+        self.sure[domain] = self.sure[domain].saturating_sub(1);
     }
 
     fn settle(&mut self) {

@@ -16,6 +16,7 @@ pub use problem::{Cast, Problem};
 use crate::arrival::Index;
 use crate::firstfit::first_fit;
 use crate::instance::Instance;
+use crate::plan::Plan;
 use incumbent::Incumbent;
 use timing::Timing;
 
@@ -35,7 +36,17 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
     if best.plan().is_none() || instance.pods() <= FIRST_FIT_ANYWAY {
         best.offer(first_fit(instance, &index), "first-fit");
     }
+    if best.plan().is_none() {
+        // A defect somewhere above; leaving everybody pending breaks nothing.
+        best.offer(nothing(instance), "nothing");
+    }
     let (plan, source) = best.take().ok_or(EngineError::NoPlan)?;
     let (bound, certificate) = proof::settle(instance, &plan, race.proof);
     Ok(Outcome { plan, bound, certificate, source, rounds: race.rounds })
+}
+
+/// The plan that does nothing.
+fn nothing(instance: &Instance) -> Plan {
+    let left = instance.shapes.iter().enumerate().filter(|(_, s)| s.count > 0);
+    Plan { unserved: left.map(|(s, shape)| (s, shape.count)).collect(), ..Plan::default() }
 }

@@ -58,7 +58,7 @@ fn cheapest(state: &mut Arrivals, bin: usize, place: usize, contents: &[(usize, 
             || candidate.capacity.iter().zip(&used).any(|(c, u)| c < u)
             || !admissions.iter().all(|&a| instance.admissions[a].bins.contains(b))
             || !state.buyable(b)
-            || !same_scopes(state, bin, b, contents)
+            || state.index.scopes[b] != state.index.scopes[bin]
             || !varied(instance, state.index, b, &used, &admissions)
         {
             continue;
@@ -67,19 +67,6 @@ fn cheapest(state: &mut Arrivals, bin: usize, place: usize, contents: &[(usize, 
     }
     shift_draws(state, best, -1);
     best
-}
-
-/// Whether spreads count pods alike on both bins.
-fn same_scopes(state: &Arrivals, a: usize, b: usize, contents: &[(usize, usize, u32)]) -> bool {
-    use crate::instance::RuleKind;
-    contents.iter().flat_map(|c| state.index.owned[c.0].iter().chain(&state.index.selected[c.0])).all(|&r| match &state
-        .instance
-        .rules[r]
-        .kind
-    {
-        RuleKind::Spread(s) => s.scope.bins.contains(a) == s.scope.bins.contains(b),
-        _ => true,
-    })
 }
 
 fn shift_draws(state: &mut Arrivals, bin: usize, by: i64) {

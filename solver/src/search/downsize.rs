@@ -31,11 +31,13 @@ pub fn cheapest(
     budget: &Budget,
 ) -> Option<u32> {
     let limit = model.offers.get(than as usize).map_or(i64::MAX, |o| o.price);
+    let here = model.offers.get(than as usize).map(|o| o.bin);
     for (o, offer) in model.offers.iter().enumerate() {
         if offer.price >= limit {
             return None;
         }
         if fits(used, &offer.room)
+            && here.is_none_or(|h| model.index.scopes[h] == model.index.scopes[offer.bin])
             && contents.iter().all(|c| {
                 let lane = &model.lanes[model.slots[c.0 as usize].lane as usize];
                 model.gates[lane.gate].offers.contains(o)

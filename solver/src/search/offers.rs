@@ -1,6 +1,5 @@
 use crate::arrival::Index;
-use crate::instance::{Bin, Instance, RuleKind, Scope};
-use fixedbitset::FixedBitSet;
+use crate::instance::{Bin, Instance};
 use rustc_hash::FxHashMap;
 
 /// Bins worth looking at: those that somebody admits and that no other bin
@@ -16,16 +15,13 @@ pub fn offers(instance: &Instance, index: &Index) -> Vec<usize> {
             admits[b * words + i / 64] |= 1 << (i % 64);
         }
     }
-    let scopes = scopes(instance);
     let total = needed(instance);
-    let mut groups: FxHashMap<(u32, FixedBitSet, &[usize]), Vec<usize>> = FxHashMap::default();
+    let mut groups: FxHashMap<(u32, u32, &[usize]), Vec<usize>> = FxHashMap::default();
     for (b, bin) in instance.bins.iter().enumerate() {
         if !bin.buyable || admits[b * words..(b + 1) * words].iter().all(|&w| w == 0) {
             continue;
         }
-        let mut counted = FixedBitSet::with_capacity(scopes.len());
-        scopes.iter().enumerate().for_each(|(i, s)| counted.set(i, s.bins.contains(b)));
-        groups.entry((index.cells.of_bin[b], counted, &index.varieties[b])).or_default().push(b);
+        groups.entry((index.cells.of_bin[b], index.scopes[b], &index.varieties[b])).or_default().push(b);
     }
     let mut kept = Vec::new();
     for mut group in groups.into_values() {
@@ -56,18 +52,6 @@ fn used_admissions(instance: &Instance) -> Vec<usize> {
     used.sort_unstable();
     used.dedup();
     used
-}
-
-fn scopes(instance: &Instance) -> Vec<&Scope> {
-    let mut distinct: Vec<&Scope> = Vec::new();
-    for rule in &instance.rules {
-        if let RuleKind::Spread(s) = &rule.kind
-            && !distinct.contains(&&s.scope)
-        {
-            distinct.push(&s.scope);
-        }
-    }
-    distinct
 }
 
 /// All that waits, per dimension: nobody needs a bin to hold more.
