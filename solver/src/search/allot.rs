@@ -115,16 +115,14 @@ impl Run<'_> {
         let keys = keys_of(self.state.instance, self.state.index, unit);
         let spots = self.spots.of(&keys);
         let mut from = vec![0_usize; spots.len()];
-        if self.follows_only(unit) {
-            if let Some(cells) = self.open_cells(unit).filter(|c| !c.is_clear()) {
-                let here: Vec<usize> = (0..spots.len()).filter(|&i| spots[i].cells.is_subset(&cells)).collect();
-                if here.len() > 1 {
-                    let parts = unit.parts.clone();
-                    out.items.push(Item { parts, tier: unit.tier, count: unit.count, cells: Some(cells) });
-                    unit.count = 0;
-                    return;
-                }
-            }
+        if self.follows_only(unit)
+            && let Some(cells) = self.open_cells(unit)
+            && (0..spots.len()).filter(|&i| !spots[i].cells.is_clear() && spots[i].cells.is_subset(&cells)).count() > 1
+        {
+            let parts = unit.parts.clone();
+            out.items.push(Item { parts, tier: unit.tier, count: unit.count, cells: Some(cells) });
+            unit.count = 0;
+            return;
         }
         while unit.count > 0 {
             let mut best: Option<(bool, f64, u32, u32, usize, Option<usize>)> = None;

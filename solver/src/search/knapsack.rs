@@ -108,8 +108,8 @@ impl Knapsack {
         let sign = if up { 1.0 } else { -1.0 };
         let mut reach = if column >= SLACK { f64::INFINITY } else { self.most[column] };
         let mut leave = None;
-        for i in 0..m {
-            let rate = direction[i] * sign;
+        for (i, &d) in direction.iter().enumerate().take(m) {
+            let rate = d * sign;
             let limit = if rate > 1e-11 {
                 self.level[i].max(0.0) / rate
             } else if rate < -1e-11 && self.basis[i] < SLACK {
@@ -124,8 +124,8 @@ impl Knapsack {
         if !reach.is_finite() {
             return false;
         }
-        for i in 0..m {
-            self.level[i] -= direction[i] * sign * reach;
+        for (level, d) in self.level.iter_mut().zip(&direction) {
+            *level -= d * sign * reach;
         }
         let Some((row, at_most)) = leave else {
             self.x[column] = if up { self.most[column] } else { 0.0 };
