@@ -41,10 +41,6 @@ impl Bits {
         self.0.get(w).copied().unwrap_or(0)
     }
 
-    pub fn words(&self) -> usize {
-        self.0.len()
-    }
-
     pub fn is_empty(&self) -> bool {
         self.0.iter().all(|w| *w == 0)
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::bits::Bits;
 use super::book::ReqId;
+use super::order;
 use super::port::HostPort;
 use super::reserved::ReservationId;
 use super::volume::Attached;
@@ -31,37 +32,40 @@ pub(super) struct Claim {
     pub min_values_relaxed: bool,
 }
 
-/// Claims by number of pods: those with the fewest come first.
+/// Claims in the order in which they are tried: those with the fewest pods
+/// come first.
 #[derive(Debug, Default)]
 pub(super) struct Ranks {
-    by_pods: Vec<Bits>,
-    sizes: Vec<usize>,
+    list: Vec<u32>,
+    /// Pods per claim.
+    pods: Vec<u32>,
+    sorted: bool,
 }
 
 impl Ranks {
-    pub fn insert(&mut self, claim: usize, pods: usize) {
-        if pods >= self.by_pods.len() {
-            self.by_pods.resize_with(pods + 1, Bits::default);
-            self.sizes.resize(pods + 1, 0);
+    /// Adds the next claim, with one pod.
+    pub fn open(&mut self) {
+        self.list.push(self.pods.len() as u32);
+        self.pods.push(1);
+        self.sorted = false;
+    }
+
+    /// `claim` has one pod more.
+    pub fn promote(&mut self, claim: usize) {
+        self.pods[claim] += 1;
+        self.sorted = false;
+    }
+
+    /// The claims in order, lent until [`Ranks::give_back`].
+    pub fn take(&mut self) -> Vec<u32> {
+        if !self.sorted {
+            order::sort(&mut self.list, &self.pods);
+            self.sorted = true;
         }
-        self.by_pods[pods].set(claim);
-        self.sizes[pods] += 1;
+        std::mem::take(&mut self.list)
     }
 
-    /// `claim` had `pods` pods and has one more now.
-    pub fn promote(&mut self, claim: usize, pods: usize) {
-        self.by_pods[pods].clear(claim);
-        self.sizes[pods] -= 1;
-        self.insert(claim, pods + 1);
-    }
-
-    /// Number of ranks.
-    pub fn len(&self) -> usize {
-        self.by_pods.len()
-    }
-
-    /// The claims with so many pods, if there are any.
-    pub fn rank(&self, pods: usize) -> Option<&Bits> {
-        (self.sizes[pods] > 0).then(|| &self.by_pods[pods])
+    pub fn give_back(&mut self, list: Vec<u32>) {
+        self.list = list;
     }
 }

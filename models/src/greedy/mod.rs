@@ -13,10 +13,13 @@ mod daemon;
 mod finish;
 mod limit;
 mod minvalues;
+#[cfg(test)]
+mod naive;
 mod node;
 mod on_claims;
 mod on_nodes;
 mod on_templates;
+mod order;
 mod pass;
 mod port;
 mod queue;
@@ -28,6 +31,8 @@ mod standing;
 mod steps;
 mod taint;
 mod template;
+#[cfg(test)]
+mod tests;
 mod topology;
 mod volume;
 

@@ -30,6 +30,12 @@ impl Pass<'_> {
         let pod = (candidate.shape, candidate.variant);
         self.topology.reject_hosts(pod, HostNames(&self.hostnames), HostKind::Claim, &mut reject, n);
         let found = self.find_claim(candidate, &mut reject);
+        #[cfg(test)]
+        assert_eq!(
+            found.as_ref().map(|(claim, _)| *claim),
+            self.naive_claim(candidate),
+            "short cuts change the answer"
+        );
         self.reject = reject;
         match found {
             Some((claim, admission)) => {
@@ -41,24 +47,20 @@ impl Pass<'_> {
     }
 
     fn find_claim(&mut self, candidate: Candidate<'_>, reject: &mut Bits) -> Option<(usize, Admission)> {
-        for pods in 1..self.ranks.len() {
-            let words = self.ranks.rank(pods).map_or(0, Bits::words);
-            for w in 0..words {
-                let mut open = self.ranks.rank(pods).map_or(0, |r| r.word(w)) & !reject.word(w);
-                while open != 0 {
-                    let claim = w * 64 + open.trailing_zeros() as usize;
-                    open &= open - 1;
-                    let class = self.claims[claim].class;
-                    if self.claim_class_refuses(class, claim, candidate) {
-                        reject.or(&self.claim_classes.members[class]);
-                        open &= !reject.word(w);
-                    } else if let Some(admission) = self.claim_accepts(claim, candidate) {
-                        return Some((claim, admission));
-                    }
-                }
+        let order = self.ranks.take();
+        let found = order.iter().map(|c| *c as usize).find_map(|claim| {
+            if reject.get(claim) {
+                return None;
             }
-        }
-        None
+            let class = self.claims[claim].class;
+            if self.claim_class_refuses(class, claim, candidate) {
+                reject.or(&self.claim_classes.members[class]);
+                return None;
+            }
+            self.claim_accepts(claim, candidate).map(|admission| (claim, admission))
+        });
+        self.ranks.give_back(order);
+        found
     }
 
     /// Whether all claims of a class refuse the pod, hosts and amounts apart.
@@ -148,8 +150,7 @@ impl Pass<'_> {
 
     /// Commits the pod to the claim.
     fn join_claim(&mut self, claim: usize, admission: Admission, candidate: Candidate<'_>) {
-        let pods = self.claims[claim].pods.len();
-        self.ranks.promote(claim, pods);
+        self.ranks.promote(claim);
         self.commit(claim, admission, candidate);
     }
 

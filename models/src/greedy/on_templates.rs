@@ -112,7 +112,7 @@ impl Pass<'_> {
             held: BTreeSet::new(),
             min_values_relaxed,
         });
-        self.ranks.insert(number, 1);
+        self.ranks.open();
         let opened = &mut self.templates[template];
         opened.limits.open(opened.types, &admission.types);
         self.commit(number, admission, candidate);

@@ -33,6 +33,12 @@ impl Steps {
         Self { free, ladders }
     }
 
+    /// What type `t` has of resource `dim`.
+    #[cfg(test)]
+    pub fn free(&self, dim: usize, t: usize) -> i64 {
+        self.free[dim][t]
+    }
+
     /// Keeps the types of `set` that hold `total` of every resource.
     pub fn retain(&self, set: &mut Bits, total: &[i64]) {
         for (ladder, wanted) in self.ladders.iter().zip(total) {

@@ -134,6 +134,25 @@ impl Topology {
         }
     }
 
+    /// Whether the groups admit one host, by its counts alone.
+    #[cfg(test)]
+    pub fn naive_host(&self, shape: &Shape, variant: &Variant, names: HostNames<'_>, host: super::Host<'_>) -> bool {
+        self.relevant(shape, variant).all(|(id, itself)| {
+            let group = &self.groups[id];
+            let count = match host {
+                super::Host::Node(i, _) => group.hosts.nodes.count(i),
+                super::Host::Claim(i) => group.hosts.claims.count(i),
+                super::Host::Elsewhere(_) => 0,
+            };
+            group.id.key.is_some()
+                || match group.id.kind {
+                    Kind::Spread { max_skew } => count + i64::from(itself) <= max_skew,
+                    Kind::AntiAffinity => count == 0,
+                    Kind::Affinity => count > 0 || group.bootstraps(variant, itself, &names),
+                }
+        })
+    }
+
     /// The group that keeps the pod off a host nobody is on yet.
     pub fn rejects_fresh_host(&self, shape: &Shape, variant: &Variant, names: HostNames<'_>) -> Option<GroupId> {
         let barred = self.relevant(shape, variant).find(|(id, itself)| {

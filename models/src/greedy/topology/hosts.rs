@@ -53,6 +53,12 @@ impl Side {
         }
     }
 
+    /// Pods counted on host `i`.
+    #[cfg(test)]
+    pub fn count(&self, i: usize) -> i64 {
+        self.counts.get(i).copied().unwrap_or(0)
+    }
+
     /// Adds to `reject` each of the `n` hosts that a pod may not join.
     pub fn reject(&self, kind: Kind, itself: bool, bootstrap: bool, reject: &mut Bits, n: usize) {
         match kind {
