@@ -15,6 +15,8 @@ pub struct Answer {
     /// Micro-dollars per hour, like all money here.
     pub cost: i64,
     pub bound: i64,
+    /// A higher bound, proved by search and not by the certificate.
+    pub claimed_bound: Option<i64>,
     pub gap: Option<f64>,
     pub engine: String,
     pub elapsed: Duration,

@@ -84,6 +84,7 @@ fn answer(world: &World, decision: Decision) -> Answer {
         unscheduled: decision.unscheduled.into_iter().map(|(p, why)| (world.pods[p].full_name(), why)).collect(),
         cost: decision.cost,
         bound: decision.bound,
+        claimed_bound: decision.claimed_bound,
         gap,
         engine: decision.engine,
         elapsed: decision.elapsed,

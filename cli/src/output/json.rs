@@ -10,6 +10,8 @@ use crate::answer::{Answer, PlannedNode};
 struct Plan<'a> {
     cost_per_hour: f64,
     lower_bound_per_hour: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    claimed_bound_per_hour: Option<f64>,
     gap: Option<f64>,
     engine: &'a str,
     elapsed_ms: f64,
@@ -65,6 +67,7 @@ fn plan(d: &Answer) -> Plan<'_> {
     Plan {
         cost_per_hour: dollars(d.cost),
         lower_bound_per_hour: dollars(d.bound),
+        claimed_bound_per_hour: d.claimed_bound.map(dollars),
         gap: d.gap,
         engine: &d.engine,
         elapsed_ms: millis(d.elapsed),

@@ -17,17 +17,7 @@ pub(super) fn rules(instance: &Instance, served: &[Served]) -> Joints {
     for (r, rule) in instance.rules.iter().enumerate().filter(|(_, r)| r.key == Key::Host) {
         let most = match &rule.kind {
             RuleKind::Anti => 1,
-            RuleKind::Spread(s) => {
-                let bins = rule.owners.iter().any(|&o| {
-                    let tiers = &instance.shapes[o].tiers;
-                    tiers.iter().any(|t| instance.admissions[t.admission].bins.count_ones(..) > 0)
-                });
-                if !bins {
-                    continue;
-                }
-                s.max_skew
-            }
-            RuleKind::Affinity => continue,
+            RuleKind::Spread(_) | RuleKind::Affinity => continue,
         };
         let members: Vec<usize> = (0..served.len()).filter(|&i| carries(instance, r, served[i])).collect();
         let this = (most, usize::MAX - members.len(), list.len());
@@ -49,14 +39,9 @@ pub(super) fn carries(instance: &Instance, r: usize, (s, t, _): Served) -> bool 
 }
 
 impl Joints {
-    /// Most pods per group on one node of a bin; `None` where the rule does
-    /// not count.
-    pub fn on_bin(&self, instance: &Instance, bin: usize) -> Vec<Option<u32>> {
-        let cap = |&(r, most): &(usize, u32)| match &instance.rules[r].kind {
-            RuleKind::Spread(s) => s.scope.bins.contains(bin).then_some(most),
-            RuleKind::Anti | RuleKind::Affinity => Some(most),
-        };
-        self.list.iter().map(cap).collect()
+    /// Most pods per group on one new node.
+    pub fn on_bin(&self) -> Vec<Option<u32>> {
+        self.list.iter().map(|&(_, most)| Some(most)).collect()
     }
 
     /// Most pods per group that a node may still receive.
@@ -66,17 +51,12 @@ impl Joints {
             let sum = |list: &[(usize, u32)]| list.iter().filter(|p| p.0 == n).map(|p| p.1).sum::<u32>();
             let residents = &instance.nodes[n].residents;
             let there = sum(&rule.present) + residents.iter().filter(|x| rule.selects(x.0)).map(|x| x.1).sum::<u32>();
-            match &rule.kind {
-                RuleKind::Spread(s) => s.scope.nodes.contains(n).then(|| most.saturating_sub(there)),
-                RuleKind::Anti | RuleKind::Affinity => {
-                    let firm = |s: usize| {
-                        let tiers = &instance.shapes[s].tiers;
-                        rule.owned_by(s) && tiers.iter().all(|t| t.waived.binary_search(&r).is_err())
-                    };
-                    let owners = sum(&rule.present_owners) > 0 || residents.iter().any(|x| x.1 > 0 && firm(x.0));
-                    Some(if there > 0 || owners { 0 } else { most })
-                }
-            }
+            let firm = |s: usize| {
+                let tiers = &instance.shapes[s].tiers;
+                rule.owned_by(s) && tiers.iter().all(|t| t.waived.binary_search(&r).is_err())
+            };
+            let owners = sum(&rule.present_owners) > 0 || residents.iter().any(|x| x.1 > 0 && firm(x.0));
+            Some(if there > 0 || owners { 0 } else { most })
         };
         self.list.iter().map(cap).collect()
     }

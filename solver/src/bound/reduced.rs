@@ -162,7 +162,7 @@ impl Reduced {
         for (b, bin) in instance.bins.iter().enumerate().filter(|(_, b)| b.in_bound) {
             let open: Vec<bool> = admissions.iter().map(|&a| instance.admissions[a].bins.contains(b)).collect();
             if open.contains(&true) {
-                all.push((b, kind(self, open, &bin.domain, joints.on_bin(instance, b))));
+                all.push((b, kind(self, open, &bin.domain, joints.on_bin())));
             }
         }
         let mut kept_nodes: Vec<(usize, usize)> = Vec::new();

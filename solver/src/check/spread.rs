@@ -53,9 +53,8 @@ pub(super) fn check(
             domains[d].running += u64::from(count);
         }
     }
-    let new_hosts = rule.key == Key::Host && has_bin(instance, rule);
     let eligible = domains.iter().filter(|d| d.eligible).count();
-    let floor = new_hosts || eligible < spread.min_domains as usize;
+    let floor = eligible < spread.min_domains as usize;
     if domains.iter().any(|d| d.free > 0) {
         let left = stranded(domains, u64::from(spread.max_skew), floor);
         if left > 0 {
@@ -73,11 +72,4 @@ pub(super) fn check(
             broken.push(Broken::Skew { rule: r, domain, count, minimum, max_skew: spread.max_skew });
         }
     }
-}
-
-/// Whether a new node could always be another domain of 0.
-fn has_bin(instance: &Instance, rule: &Rule) -> bool {
-    rule.owners
-        .iter()
-        .any(|&s| instance.shapes[s].tiers.iter().any(|t| instance.admissions[t.admission].bins.count_ones(..) > 0))
 }

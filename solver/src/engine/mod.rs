@@ -2,6 +2,7 @@
 //! one, the certifier for the proof, all under one deadline.
 
 mod incumbent;
+mod loose;
 mod merit;
 mod options;
 mod problem;
@@ -15,7 +16,7 @@ pub use problem::{Cast, Problem};
 
 use crate::arrival::Index;
 use crate::firstfit::first_fit;
-use crate::instance::Instance;
+use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
 use incumbent::Incumbent;
 use timing::Timing;
@@ -28,10 +29,19 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
     instance.validate()?;
     let index = Index::new(instance);
     let mut best = Incumbent::new(instance);
-    let mut timing = Timing::new(options, clock);
+    let timing = Timing::new(options, clock);
     let mut race = race::Result::default();
+    if options.method != Method::Greedy
+        && let Some(free) = loose::without_host_spreads(instance)
+    {
+        for plan in loose::plans(&free, options.seed, &|| timing.early(0.25).up()) {
+            best.offer(plan, "value-correction");
+        }
+    }
     if options.method != Method::Greedy {
-        race = race::run(instance, &index, options, &mut timing, &mut best);
+        // Small instances keep half of the time for an exact answer.
+        let mut early = if instance.pods() <= crate::exact::PODS { timing.early(0.5) } else { timing };
+        race = race::run(instance, &index, options, &mut early, &mut best);
     }
     if best.plan().is_none() || instance.pods() <= FIRST_FIT_ANYWAY {
         best.offer(first_fit(instance, &index), "first-fit");
@@ -40,9 +50,22 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
         // A defect somewhere above; leaving everybody pending breaks nothing.
         best.offer(nothing(instance), "nothing");
     }
+    let claimed = exactly(instance, options, &timing, &mut best);
     let (plan, source) = best.take().ok_or(EngineError::NoPlan)?;
     let (bound, certificate) = proof::settle(instance, &plan, race.proof);
-    Ok(Outcome { plan, bound, certificate, source, rounds: race.rounds })
+    Ok(Outcome { plan, bound, claimed, certificate, source, rounds: race.rounds })
+}
+
+/// Answers a small instance exactly, if the time left suffices; the optimum
+/// if it is known.
+fn exactly(instance: &Instance, options: &Options, timing: &Timing, best: &mut Incumbent) -> Option<Micros> {
+    if options.method == Method::Greedy || instance.pods() > crate::exact::PODS {
+        return None;
+    }
+    let start = best.plan()?.clone();
+    let answer = crate::exact::solve(instance, &start, &|| timing.left().as_secs_f64())?;
+    best.offer(answer.plan, "exact");
+    Some(answer.bound)
 }
 
 /// The plan that does nothing.

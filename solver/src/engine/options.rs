@@ -57,6 +57,9 @@ pub struct Outcome {
     pub plan: Plan,
     /// No plan that serves the same pods in the same tiers costs less.
     pub bound: Micros,
+    /// A bound that search proved without a certificate: the cost of an
+    /// exact answer.
+    pub claimed: Option<Micros>,
     /// Proof of the bound.
     pub certificate: Certificate,
     /// Which member found the plan.

@@ -1,6 +1,9 @@
 use super::{Clock, Options};
 use std::time::Duration;
 
+/// What an exact answer may take where no clock decides.
+const AMPLE: Duration = Duration::from_secs(30);
+
 /// When search must end so that the answer is ready in time.
 #[derive(Clone, Copy)]
 pub struct Timing<'a> {
@@ -22,6 +25,19 @@ impl<'a> Timing<'a> {
     /// Whether search must end.
     pub fn up(&self) -> bool {
         self.deadline.is_some_and(|d| (self.clock)() + self.reserve >= d.mul_f64(self.share))
+    }
+
+    /// Time until the answer is due; where no clock decides, ample.
+    pub fn left(&self) -> Duration {
+        match self.deadline {
+            Some(d) => d.saturating_sub((self.clock)() + self.reserve),
+            None => AMPLE,
+        }
+    }
+
+    /// The same with the deadline at a share of the whole.
+    pub fn early(&self, share: f64) -> Self {
+        Timing { deadline: self.deadline.map(|d| d.mul_f64(share)), ..*self }
     }
 
     /// Runs a landing (plan and check) and keeps as much time back for the

@@ -60,17 +60,8 @@ pub(super) fn may(instance: &Instance, items: &[Item], node: bool, at: usize, po
                     || (owner && s.old_selected > 0)
                     || (selected && s.old_owners > 0))
             }
-            (Key::Host, RuleKind::Spread(spread)) => {
-                // With bins to buy the minimum is 0; else it is left to the
-                // verifier.
-                let bins = rule.owners.iter().any(|&o| {
-                    let tiers = &instance.shapes[o].tiers;
-                    tiers.iter().any(|t| instance.admissions[t.admission].bins.count_ones(..) > 0)
-                });
-                let counted = if node { spread.scope.nodes.contains(at) } else { spread.scope.bins.contains(at) };
-                !bins || !counted || s.both == 0 || s.old_selected + s.both <= u64::from(spread.max_skew)
-            }
-            (Key::Host, RuleKind::Affinity) => true,
+            // Left to the verifier: the minimum depends on all nodes.
+            (Key::Host, RuleKind::Spread(_) | RuleKind::Affinity) => true,
             (Key::Domain(k), RuleKind::Spread(_) | RuleKind::Affinity) => s.both + s.owners == 0 || domain[k].is_some(),
             (Key::Domain(_), RuleKind::Anti) => true,
         }

@@ -59,9 +59,8 @@ pub struct Spread {
     /// If fewer domains are eligible than this, the minimum is taken as 0.
     pub min_domains: u32,
     /// Domains over which the minimum is taken although no eligible node may
-    /// be in them yet (the catalogue offers them). For [`Key::Host`] empty,
-    /// and a new node is always possible, so the minimum counts a domain of 0
-    /// unless no bin admits the owners.
+    /// be in them yet (the catalogue offers them). Empty for [`Key::Host`]:
+    /// there the domains are the nodes that stay and those that are bought.
     pub eligible: Vec<u32>,
     /// Where pods are counted.
     pub scope: Scope,

@@ -51,6 +51,8 @@ pub struct Decision {
     pub cost: Micros,
     /// Proven: no plan that serves the same pods costs less.
     pub bound: Micros,
+    /// A higher bound that search proved without a certificate.
+    pub claimed_bound: Option<Micros>,
     /// The member of the engine that found the plan.
     pub engine: String,
     pub elapsed: Duration,
@@ -117,6 +119,7 @@ pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_
         unscheduled: lifted.unscheduled,
         cost: lifted.cost,
         bound: outcome.bound.max(0),
+        claimed_bound: outcome.claimed.filter(|c| *c > outcome.bound),
         engine: outcome.source.to_owned(),
         elapsed,
         baseline,

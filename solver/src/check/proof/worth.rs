@@ -36,7 +36,7 @@ pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> R
     let mut like_of: BTreeMap<usize, (&[i64], usize)> = BTreeMap::new();
     for (b, bin) in instance.bins.iter().enumerate().filter(|(_, bin)| bin.in_bound) {
         let open: Vec<bool> = items.admissions.iter().map(|&a| instance.admissions[a].bins.contains(b)).collect();
-        let joint: Vec<Option<u32>> = items.joint.iter().map(|j| j.on_bin(instance, b)).collect();
+        let joint: Vec<Option<u32>> = items.joint.iter().map(|j| Some(j.on_bin())).collect();
         let kind: Kind = (open, bin.domain.clone(), bin.limit_use.clone(), bin.supply, joint);
         let mut budget = i128::from(bin.price) * 1000;
         for &(l, a) in &bin.limit_use {
@@ -119,7 +119,7 @@ pub(super) fn nodes(instance: &Instance, proof: &Certificate, items: &Items) -> 
             guests.push(Vec::new());
             continue;
         }
-        let joint: Vec<Option<u32>> = items.joint.iter().map(|j| j.on_node(instance, n)).collect();
+        let joint: Vec<Option<u32>> = items.joint.iter().map(|j| Some(j.on_node(instance, n))).collect();
         guests.push(admitted(items, &open, &node.domain, &joint));
     }
     let zero = vec![0; instance.dims];
