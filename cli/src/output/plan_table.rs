@@ -131,6 +131,8 @@ fn first_fit(d: &Answer) -> String {
     if saved > 0 && base.cost > 0 {
         let share = saved as f64 / base.cost as f64 * 100.0;
         line += &format!("; this plan saves {} per month, {share:.1} %", month(saved));
+    } else if saved < 0 {
+        line += &format!("; this plan costs {} per month more", month(-saved));
     }
     if base.unscheduled > 0 {
         line += &format!("; it leaves {} without a place", counted(base.unscheduled, "pod"));
