@@ -3,7 +3,7 @@
 
 use super::budget::Budget;
 use super::host::held;
-use super::model::Model;
+use super::model::{Model, fits};
 use super::pattern::{Pattern, Pricer};
 use super::solution::{Bought, Open, Solution};
 use crate::arrival::Place;
@@ -25,6 +25,11 @@ pub struct Guide<'a> {
     /// Tells that time is up.
     pub stop: &'a dyn Fn() -> bool,
 }
+
+/// Offers per lane that a construction starts with.
+const FRONT: usize = 10;
+/// The others join once the best on hand is this much dearer than they were.
+const RELEASE: f64 = 1.1;
 
 struct Entry {
     ratio: f64,
@@ -57,6 +62,9 @@ pub struct Greedy {
     lane: Vec<u32>,
     /// Units left per slot.
     slot: Vec<u32>,
+    order: Vec<(f64, u32)>,
+    /// Offers bought from in the last run, before downsizing.
+    pub used: Vec<u32>,
 }
 
 impl Greedy {
@@ -64,6 +72,7 @@ impl Greedy {
     /// `budget`. `None` if time ran out on the way.
     pub fn run(&mut self, model: &Model, left: &[u32], budget: &mut Budget, guide: &Guide) -> Option<Solution> {
         let mut out = Solution::default();
+        self.used.clear();
         self.slot.clear();
         self.slot.extend_from_slice(left);
         let mut spares: Vec<Open> = Vec::new();
@@ -118,6 +127,26 @@ impl Greedy {
         }
     }
 
+    /// Fills a room that host rules left half empty with whatever else fits,
+    /// dear units first.
+    fn top_up(&mut self, model: &Model, open: &mut Open, lanes: &[u32], value: &[f64]) {
+        self.order.clear();
+        for &l in lanes {
+            if self.lane[l as usize] > 0 && fits(&model.lanes[l as usize].demand, &open.room) {
+                self.order.push((value[l as usize], l));
+            }
+        }
+        self.order.sort_unstable_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let order = std::mem::take(&mut self.order);
+        for &(_, l) in &order {
+            if fits(&model.lanes[l as usize].demand, &open.room) {
+                let put = open.put_lane(model, l, self.lane[l as usize], &mut self.slot);
+                self.lane[l as usize] -= put;
+            }
+        }
+        self.order = order;
+    }
+
     fn buy(
         &mut self,
         model: &Model,
@@ -127,7 +156,7 @@ impl Greedy {
         opened: &mut Vec<(u32, Open)>,
     ) -> Option<()> {
         self.patterns.resize_with(model.offers.len(), Pattern::default);
-        let mut heap = BinaryHeap::new();
+        let mut priced: Vec<Entry> = Vec::new();
         for &o in guide.offers {
             if (guide.stop)() {
                 return None;
@@ -135,12 +164,24 @@ impl Greedy {
             if budget.left(model, o) > 0
                 && let Some(ratio) = self.price(model, o, guide.value)
             {
-                heap.push(Entry { ratio, offer: o });
+                priced.push(Entry { ratio, offer: o });
             }
         }
+        priced.sort_unstable_by(|a, b| b.cmp(a));
+        let (front, mut aside) = self.front(model, priced);
+        let mut heap = BinaryHeap::from(front);
         let mut waiting: u64 = self.lane.iter().map(|&n| u64::from(n)).sum();
         while waiting > 0 {
-            let Some(Entry { ratio, offer }) = heap.pop() else { break };
+            let Some(Entry { ratio, offer }) = heap.pop() else {
+                if aside.is_empty() {
+                    break;
+                }
+                heap.extend(aside.drain(..));
+                continue;
+            };
+            while aside.last().is_some_and(|a| a.ratio * RELEASE < ratio) {
+                heap.extend(aside.pop());
+            }
             if (guide.stop)() {
                 return None;
             }
@@ -170,6 +211,26 @@ impl Greedy {
             heap.push(Entry { ratio: now, offer });
         }
         Some(())
+    }
+
+    /// The best few offers of every lane, and the others, worst first: they
+    /// wait until the first have become much dearer.
+    fn front(&self, model: &Model, priced: Vec<Entry>) -> (Vec<Entry>, Vec<Entry>) {
+        if priced.len() <= 4 * FRONT {
+            return (priced, Vec::new());
+        }
+        let mut seen = vec![0; model.lanes.len()];
+        let (mut front, mut aside) = (Vec::new(), Vec::new());
+        for entry in priced {
+            let mut wanted = false;
+            for &l in model.offers[entry.offer as usize].lanes.iter().filter(|&&l| self.lane[l as usize] > 0) {
+                wanted |= seen[l as usize] < FRONT;
+                seen[l as usize] += 1;
+            }
+            if wanted { front.push(entry) } else { aside.push(entry) }
+        }
+        aside.reverse();
+        (front, aside)
     }
 
     /// How often what is left holds the offer's pattern.
@@ -205,6 +266,7 @@ impl Greedy {
             let contents: Vec<(u32, u32)> =
                 pattern.lanes.iter().map(|&(l, n)| (model.lanes[l as usize].slots[0], n)).collect();
             let mut served = 0;
+            self.used.push(offer);
             for &(l, n) in &pattern.lanes {
                 self.lane[l as usize] -= n * copies;
                 self.slot[model.lanes[l as usize].slots[0] as usize] -= n * copies;
@@ -215,6 +277,7 @@ impl Greedy {
             return served;
         }
         let mut served = 0;
+        self.used.push(offer);
         let wanted: u32 = pattern.lanes.iter().map(|p| p.1).sum();
         for _ in 0..copies {
             let mut open = Open::new(&o.room, Vec::new());
@@ -228,7 +291,7 @@ impl Greedy {
                 }
             }
             if put < wanted {
-                self.fill(model, &mut open, &o.lanes, guide.value);
+                self.top_up(model, &mut open, &o.lanes, guide.value);
             }
             if o.varied {
                 self.vary(model, offer, &mut open);
@@ -244,7 +307,7 @@ impl Greedy {
             } else {
                 out.bought.push(Bought { offer, copies: 1, contents: open.contents });
             }
-            if put < wanted {
+            if put == 0 {
                 break;
             }
         }

@@ -10,6 +10,7 @@ pub mod model;
 mod offers;
 pub mod packing;
 mod pattern;
+mod sharpen;
 pub mod solution;
 mod spots;
 pub mod values;
@@ -26,6 +27,8 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use solution::{Score, Solution};
 
+/// Up to this many offers are looked at in every round.
+const FEW: usize = 60;
 /// See [`Guide::haste`].
 const HASTE: f64 = 0.01;
 
@@ -41,6 +44,9 @@ pub struct Correction<'a> {
     scarce: bool,
     everything: Vec<u32>,
     offers: Vec<u32>,
+    /// Offers that recent constructions bought from.
+    active: Vec<u32>,
+    rounds: u64,
     rng: ChaCha8Rng,
 }
 
@@ -58,6 +64,8 @@ impl<'a> Correction<'a> {
             scarce: false,
             everything: model.slots.iter().map(|s| s.count).collect(),
             offers: (0..model.offers.len() as u32).collect(),
+            active: Vec::new(),
+            rounds: 0,
             rng: ChaCha8Rng::seed_from_u64(seed),
         }
     }
@@ -65,11 +73,25 @@ impl<'a> Correction<'a> {
     /// One construction. False if time ran out before it was complete.
     pub fn round(&mut self, stop: &dyn Fn() -> bool) -> bool {
         let mut budget = Budget::new(self.model.instance);
-        let guide = Guide { value: &self.value, offers: &self.offers, scarce: self.scarce, haste: HASTE, stop };
+        // Most rounds look only at offers that lately proved useful.
+        let all = self.rounds % 5 == 0 || self.offers.len() <= FEW;
+        self.rounds += 1;
+        let offers = if all { &self.offers } else { &self.active };
+        let guide = Guide { value: &self.value, offers, scarce: self.scarce, haste: HASTE, stop };
         let Some(mut solution) = self.greedy.run(self.model, &self.everything, &mut budget, &guide) else {
             return false;
         };
         downsize(self.model, &mut solution, &mut budget);
+        if all {
+            self.active.clear();
+        }
+        self.active.extend(self.greedy.used.iter().copied());
+        self.active.extend(solution.bought.iter().map(|b| b.offer));
+        if let Some((_, best)) = &self.best {
+            self.active.extend(best.bought.iter().map(|b| b.offer));
+        }
+        self.active.sort_unstable();
+        self.active.dedup();
         let score = solution.score(self.model);
         if self.model.ranks > 1 && score.unserved.iter().any(|&n| n > 0) {
             self.scarce = true;

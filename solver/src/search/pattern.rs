@@ -1,5 +1,6 @@
 use super::knapsack::Knapsack;
 use super::model::{Model, fits};
+use super::sharpen::Sharpener;
 
 /// Contents of one node, by lane, and what they are worth.
 #[derive(Clone, Debug, Default)]
@@ -14,6 +15,7 @@ pub struct Pattern {
 #[derive(Clone, Debug, Default)]
 pub struct Pricer {
     knapsack: Knapsack,
+    sharpener: Sharpener,
     columns: Vec<u32>,
     order: Vec<(f64, u32)>,
     have: Vec<u32>,
@@ -71,6 +73,9 @@ impl Pricer {
         self.knapsack.solve();
         self.round(model, room);
         self.fill(model);
+        let rounded = self.have.iter().zip(&self.knapsack.value).map(|(&n, v)| f64::from(n) * v).sum();
+        let demand = |j: usize| model.lanes[self.columns[j] as usize].demand.as_slice();
+        self.sharpener.improve(&self.knapsack, &self.most, room, &mut self.have, rounded, &demand);
         for (j, &l) in self.columns.iter().enumerate() {
             if self.have[j] > 0 {
                 into.lanes.push((l, self.have[j]));
