@@ -29,8 +29,8 @@ use solution::{Score, Solution};
 
 /// Up to this many offers are looked at in every round.
 const FEW: usize = 60;
-/// See [`Guide::haste`].
-const HASTE: f64 = 0.01;
+/// See [`Guide::haste`]: the first rounds only find out what is worth what.
+const HASTE: [f64; 8] = [0.05, 0.05, 0.05, 0.03, 0.03, 0.02, 0.02, 0.01];
 
 /// Sequential value correction: construct, look which pods sat on dear nodes,
 /// raise their value, construct again.
@@ -75,12 +75,13 @@ impl<'a> Correction<'a> {
         let mut budget = Budget::new(self.model.instance);
         // Most rounds look only at offers that lately proved useful.
         let all = self.rounds % 5 == 0 || self.offers.len() <= FEW;
-        self.rounds += 1;
         let offers = if all { &self.offers } else { &self.active };
-        let guide = Guide { value: &self.value, offers, scarce: self.scarce, haste: HASTE, stop };
+        let guide =
+            Guide { value: &self.value, offers, scarce: self.scarce, haste: HASTE[self.rounds.min(7) as usize], stop };
         let Some(mut solution) = self.greedy.run(self.model, &self.everything, &mut budget, &guide) else {
             return false;
         };
+        self.rounds += 1;
         downsize(self.model, &mut solution, &mut budget);
         if all {
             self.active.clear();

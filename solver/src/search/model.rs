@@ -150,26 +150,22 @@ impl<'a> Model<'a> {
         ranks.dedup();
         self.ranks = ranks.len().max(1);
         priorities.iter_mut().for_each(|p| *p = ranks.iter().position(|r| r == p).unwrap_or(0) as i32);
-        let mut gate_of: FxHashMap<GateKey, usize> = FxHashMap::default();
-        let mut same_gate: FxHashMap<Gate, usize> = FxHashMap::default();
+        let gate_of_item = self.fill_gates(order);
         let mut lane_of: FxHashMap<(Vec<i64>, usize, i32, u32), usize> = FxHashMap::default();
         let mut slot_of: FxHashMap<(usize, Vec<Term>), usize> = FxHashMap::default();
-        for (i, terms) in item_terms.into_iter().enumerate() {
-            let key = self.gate_key(&self.items[i]);
-            let gate = match gate_of.get(&key) {
-                Some(&g) => g,
-                None => {
-                    let gate = self.gate(&key, order);
-                    let g = *same_gate.entry(gate.clone()).or_insert_with(|| {
-                        self.gates.push(gate);
-                        self.gates.len() - 1
-                    });
-                    gate_of.insert(key, g);
-                    g
-                }
-            };
-            let demand = self.demand(&self.items[i], &terms);
-            let most = alone(&terms);
+        let demands: Vec<Vec<i64>> = (self.items.iter().zip(&item_terms)).map(|(i, t)| self.demand(i, t)).collect();
+        // Lanes are numbered by what they are, whatever the order of shapes.
+        let mut canonical: Vec<usize> = (0..self.items.len()).collect();
+        canonical.sort_by(|&a, &b| {
+            let gate = |i: usize| &self.gates[gate_of_item[i]];
+            let key = |i: usize| (priorities[i], &demands[i], self.items[i].count, &item_terms[i]);
+            let places = |i: usize| (gate(i).offers.as_slice(), gate(i).nodes.as_slice());
+            key(a).cmp(&key(b)).then_with(|| places(a).cmp(&places(b))).then(a.cmp(&b))
+        });
+        for i in canonical {
+            let (gate, terms) = (gate_of_item[i], &item_terms[i]);
+            let demand = demands[i].clone();
+            let most = alone(terms);
             let lane = *lane_of.entry((demand.clone(), gate, priorities[i], most)).or_insert_with(|| {
                 self.lanes.push(Lane {
                     demand,
@@ -186,7 +182,7 @@ impl<'a> Model<'a> {
             self.lanes[lane].count += count;
             self.lanes[lane].plain &= terms.is_empty();
             let slot = *slot_of.entry((lane, terms.clone())).or_insert_with(|| {
-                self.slots.push(Slot { lane: lane as u32, count: 0, terms, items: Vec::new() });
+                self.slots.push(Slot { lane: lane as u32, count: 0, terms: terms.clone(), items: Vec::new() });
                 self.lanes[lane].slots.push(self.slots.len() as u32 - 1);
                 self.slots.len() - 1
             });
@@ -197,6 +193,30 @@ impl<'a> Model<'a> {
             let most = lane.slots.iter().map(|&s| u64::from(alone(&self.slots[s as usize].terms))).sum::<u64>();
             lane.most = u32::try_from(most).unwrap_or(u32::MAX);
         }
+    }
+
+    /// Resolves the gate of every item.
+    fn fill_gates(&mut self, order: &[usize]) -> Vec<usize> {
+        let mut gate_of: FxHashMap<GateKey, usize> = FxHashMap::default();
+        let mut same: FxHashMap<Gate, usize> = FxHashMap::default();
+        let mut of_item = Vec::with_capacity(self.items.len());
+        for i in 0..self.items.len() {
+            let key = self.gate_key(&self.items[i]);
+            let gate = match gate_of.get(&key) {
+                Some(&g) => g,
+                None => {
+                    let gate = self.gate(&key, order);
+                    let g = *same.entry(gate.clone()).or_insert_with(|| {
+                        self.gates.push(gate);
+                        self.gates.len() - 1
+                    });
+                    gate_of.insert(key, g);
+                    g
+                }
+            };
+            of_item.push(gate);
+        }
+        of_item
     }
 
     fn fill_places(&mut self, order: &[usize]) {

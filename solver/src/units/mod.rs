@@ -71,6 +71,7 @@ pub fn units(instance: &Instance, index: &Index, waiting: &[(usize, usize, u32)]
             .cmp(&(b.0, b.1, b.2))
             .then(b.3.total_cmp(&a.3))
             .then_with(|| b.4.demand.cmp(&a.4.demand))
+            .then_with(|| b.4.count.cmp(&a.4.count))
             .then_with(|| a.4.parts.cmp(&b.4.parts))
     });
     keyed.into_iter().map(|k| k.4).collect()
