@@ -72,6 +72,9 @@ impl Counters {
         let mut class = Class::of(pod);
         let fresh = self.classes.len();
         class.picks = self.picks.selecting(&class.namespace, &class.labels, &self.namespaces);
+        for pick in &class.picks {
+            self.picks.all[*pick].classes.push(fresh);
+        }
         self.classes.push(class);
         self.class_index.add(fresh, &pod.labels);
         self.known.insert(likeness, fresh);
@@ -162,9 +165,11 @@ impl Counters {
         let (pick, fresh) = self.picks.intern(selection);
         if fresh {
             let selection = &self.picks.all[pick].selection;
-            for class in self.class_index.selected(selection, &self.classes, &self.namespaces) {
-                self.classes[class].picks.push(pick);
+            let selected = self.class_index.selected(selection, &self.classes, &self.namespaces);
+            for class in &selected {
+                self.classes[*class].picks.push(pick);
             }
+            self.picks.all[pick].classes = selected;
         }
         pick
     }
@@ -179,7 +184,7 @@ impl Counters {
         let mut spread = Spread::new(field);
         let topology = self.fields[field].filter.topology;
         if !blind {
-            for class in self.classes.iter().filter(|c| c.picks.contains(&pick)) {
+            for class in self.picks.all[pick].classes.iter().map(|c| &self.classes[*c]) {
                 for (slot, home) in class.homes.iter().filter(|(slot, _)| self.fields[field].admits(**slot)) {
                     if let Some(domain) = self.topologies.domain(topology, *slot) {
                         spread.add(domain, home.live);
@@ -198,7 +203,7 @@ impl Counters {
             return *known;
         }
         let mut tally = Tally::new(topology);
-        for class in self.classes.iter().filter(|c| c.picks.contains(&pick)) {
+        for class in self.picks.all[pick].classes.iter().map(|c| &self.classes[*c]) {
             for (slot, home) in &class.homes {
                 tally.add(self.topologies.domain(topology, *slot), home.live + home.terminating);
             }

@@ -14,6 +14,8 @@ pub(super) struct Selection(pub Vec<(Scope, Selector)>);
 #[derive(Clone, Debug)]
 pub(super) struct Pick {
     pub selection: Selection,
+    /// The classes it selects.
+    pub classes: Vec<usize>,
     pub spreads: Vec<usize>,
     /// Tallies of selected pods.
     pub tallies: Vec<usize>,
@@ -59,6 +61,7 @@ impl Picks {
         self.index.insert(selection.clone(), fresh);
         self.all.push(Pick {
             selection,
+            classes: Vec::new(),
             spreads: Vec::new(),
             tallies: Vec::new(),
             carriers: Vec::new(),

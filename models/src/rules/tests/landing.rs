@@ -109,9 +109,9 @@ fn mixed(count: usize, hosts: usize) -> Vec<Placement> {
         };
         (p, at)
     };
-    // Backwards by node, so that the order as given is no good.
+    // Zone by zone, so that the order as given is no good.
     let mut all: Vec<(Pod, usize)> = (0..count).map(make).collect();
-    all.sort_by_key(|(_, at)| *at);
+    all.sort_by_key(|(_, at)| (at % 3, *at));
     all.into_iter().map(|(p, at)| place(&p, &format!("n{at}"))).collect()
 }
 
