@@ -1,4 +1,5 @@
 //! Bad input exits 1 and says which file, which object, which field.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! `millwright catalog show`.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 

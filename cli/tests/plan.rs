@@ -1,4 +1,5 @@
 //! `millwright plan`: exit codes, formats, order of the input.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! `millwright import-trace` on the published traces.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Exit codes and messages of the command line itself.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 

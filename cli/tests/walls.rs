@@ -1,5 +1,6 @@
 //! The walls between the rooms (ARCHITECTURE.md), held by reading sources
 //! and cargo's own account of dependencies.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[path = "walls/sources.rs"]
 mod sources;

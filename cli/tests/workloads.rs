@@ -1,5 +1,6 @@
 //! Workloads of public applications: every one plans, and each pod without a
 //! place has a reason.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod support;
 

@@ -1,5 +1,6 @@
 //! Everything against all plans of tiny instances: the verifier against a
 //! naive judge, bounds against optima, the exact answer against the best.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 #[path = "support/tiny.rs"]
 mod tiny;
 

@@ -1,4 +1,5 @@
 //! First fit serves everybody where everybody can be served.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 #[path = "support/families.rs"]
 mod families;
 

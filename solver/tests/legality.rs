@@ -1,4 +1,5 @@
 //! Whatever the rules, what leaves the engine passes the independent check.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 #[path = "support/random.rs"]
 mod random;
 

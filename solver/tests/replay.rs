@@ -1,5 +1,6 @@
 //! Equal input gives equal output; the order of shapes and bins does not
 //! change what a plan costs.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 #[path = "support/families.rs"]
 mod families;
 

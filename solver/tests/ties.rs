@@ -1,4 +1,5 @@
 //! Ties and spreads over nodes that only the final state decides.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 use std::time::Duration;
 

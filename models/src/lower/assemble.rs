@@ -84,7 +84,7 @@ pub fn assemble<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) ->
         .iter()
         .enumerate()
         .map(|(i, place)| Node {
-            free: free[i].clone().unwrap_or_else(|| vec![0; dims.len()]),
+            free: free[i].clone().unwrap_or_else(|| vec![0; dims.count()]),
             domain: place_domain(&place.labels, &domains),
             residents: Vec::new(),
             price: 0,
@@ -94,7 +94,7 @@ pub fn assemble<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) ->
         })
         .collect();
     let mut instance = Instance {
-        dims: dims.len(),
+        dims: dims.count(),
         keys: domains.keys.len(),
         domains: domains.values.iter().map(|v| v.len() as u32).collect(),
         shapes,

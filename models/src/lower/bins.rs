@@ -23,7 +23,7 @@ pub struct Dims {
 }
 
 impl Dims {
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.resources.len() + self.drivers.len()
     }
 

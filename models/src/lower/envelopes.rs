@@ -31,7 +31,7 @@ pub fn add(instance: &mut Instance, bins: &mut Vec<BinSource>, offers: &Offers<'
         return;
     }
     let rows = instance.bins.len();
-    let mut groups: BTreeMap<(usize, usize, &str, &str, Vec<Option<u32>>), Vec<Candidate>> = BTreeMap::new();
+    let mut groups: BTreeMap<Market<'_>, Vec<Candidate>> = BTreeMap::new();
     for (i, row) in offers.rows.iter().enumerate() {
         let offering = offers.offering(row);
         let mut admits = FixedBitSet::with_capacity(instance.admissions.len());
@@ -68,6 +68,10 @@ pub fn add(instance: &mut Instance, bins: &mut Vec<BinSource>, offers: &Offers<'
         bins.push(BinSource::Envelope(envelope));
     }
 }
+
+/// Types of one market can stand in for each other: pool, label variant, zone,
+/// operating system, domains.
+type Market<'o> = (usize, usize, &'o str, &'o str, Vec<Option<u32>>);
 
 /// A spot row and the admissions that name it.
 struct Candidate {

@@ -6,13 +6,16 @@ use crate::catalog::{Catalog, PoolTypes, pool_types};
 use crate::karpenter::nodepool::NodePool;
 use crate::world::World;
 
+/// Pools with the types each may buy.
+pub type Participants<'w> = Vec<(&'w NodePool, PoolTypes)>;
+
 /// Dynamic, ready pools by weight, then name, both descending, with the types
 /// each may buy; and a sentence per pool left out.
 pub fn participating<'w>(
     world: &'w World,
     catalog: &Catalog,
     settings: &Settings,
-) -> Result<(Vec<(&'w NodePool, PoolTypes)>, Vec<String>), LowerError> {
+) -> Result<(Participants<'w>, Vec<String>), LowerError> {
     let mut notes = Vec::new();
     let mut pools: Vec<&NodePool> = Vec::new();
     for pool in &world.node_pools {

@@ -9,6 +9,9 @@ use super::columns::Labelled;
 use super::offers::Offers;
 use crate::karpenter::labels;
 
+/// What types of one launch share: label variant, zone, capacity type.
+type Launch<'o> = (usize, &'o str, &'o str);
+
 /// The varieties of all pools. Types of one launch share zone and capacity
 /// type, unless the demand is on these.
 pub fn varieties(offers: &Offers<'_>, bins: &[BinSource]) -> Vec<Variety> {
@@ -22,7 +25,7 @@ pub fn varieties(offers: &Offers<'_>, bins: &[BinSource]) -> Vec<Variety> {
             }
         }
         for (key, n) in least {
-            let mut groups: BTreeMap<(usize, &str, &str), Vec<(usize, String)>> = BTreeMap::new();
+            let mut groups: BTreeMap<Launch<'_>, Vec<(usize, String)>> = BTreeMap::new();
             for (b, source) in bins.iter().enumerate() {
                 let BinSource::Row(r) = source else { continue };
                 let row = &offers.rows[*r];

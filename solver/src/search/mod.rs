@@ -74,7 +74,7 @@ impl<'a> Correction<'a> {
     pub fn round(&mut self, stop: &dyn Fn() -> bool) -> bool {
         let mut budget = Budget::new(self.model.instance);
         // Most rounds look only at offers that lately proved useful.
-        let all = self.rounds % 5 == 0 || self.offers.len() <= FEW;
+        let all = self.rounds.is_multiple_of(5) || self.offers.len() <= FEW;
         let offers = if all { &self.offers } else { &self.active };
         let guide =
             Guide { value: &self.value, offers, scarce: self.scarce, haste: HASTE[self.rounds.min(7) as usize], stop };

@@ -227,15 +227,19 @@ fn money(file: &Value, lowered: &Lowered<'_>, plan: &Plan, broken: &mut Vec<Stri
     Ok(())
 }
 
+/// Bins that differ in none of these are alike to a rule or limit: domains,
+/// supply, use of limits.
+type Kind<'i> = (&'i [Option<u32>], Option<usize>, &'i [(usize, i64)]);
+
 /// A pod listed without a place must not fit a new node beside the plan.
 fn unserved(world: &World, lowered: &Lowered<'_>, plan: &Plan, broken: &mut Vec<String>) {
     let instance = &lowered.instance;
     for (at, &(shape, count)) in plan.unserved.iter().enumerate() {
-        let mut tried: BTreeSet<(Vec<Option<u32>>, Option<usize>, Vec<(usize, i64)>)> = BTreeSet::new();
+        let mut tried: BTreeSet<Kind<'_>> = BTreeSet::new();
         for tier in &instance.shapes[shape].tiers {
             for b in instance.admissions[tier.admission].bins.ones() {
                 let bin = &instance.bins[b];
-                if !bin.buyable || !tried.insert((bin.domain.clone(), bin.supply, bin.limit_use.clone())) {
+                if !bin.buyable || !tried.insert((&bin.domain, bin.supply, &bin.limit_use)) {
                     continue;
                 }
                 let mut more = plan.clone();
