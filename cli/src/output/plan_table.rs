@@ -104,12 +104,12 @@ fn existing(decision: &Answer) -> String {
 fn money(d: &Answer, prices: &str) -> String {
     let mut lines: Vec<(&str, String)> = Vec::new();
     lines.push(("Cost", format!("{} per hour, {} per month of 730 h", text(d.cost, 4), month(d.cost))));
-    let gap = match d.gap {
-        Some(gap) if gap <= 0.0 => "no plan can be cheaper".to_owned(),
-        Some(gap) => format!("this plan is at most {:.2} % above the minimum", gap * 100.0),
-        None => "nothing is proven".to_owned(),
-    };
-    lines.push(("Lower bound", format!("{} per hour: {gap}", text(d.bound, 4))));
+    lines.push(("Lower bound", format!("{} per hour: {}", text(d.bound, 4), distance(d.gap))));
+    if let Some(claimed) = d.claimed_bound {
+        let nearer = (claimed > 0).then(|| d.cost as f64 / claimed as f64 - 1.0);
+        let line = format!("{} per hour by branching: {}", text(claimed, 4), distance(nearer));
+        lines.push(("Not certified", line));
+    }
     lines.push(("First fit", first_fit(d)));
     if d.current_cost > 0 {
         lines.push(("Existing nodes", format!("{} per hour, not in the cost above", text(d.current_cost, 4))));
@@ -121,6 +121,15 @@ fn money(d: &Answer, prices: &str) -> String {
     lines.push(("Engine", format!("{}, {:.3} s", d.engine, d.elapsed.as_secs_f64())));
     lines.push(("Prices", prices.to_owned()));
     lines.iter().map(|(name, value)| paragraph(&format!("{name:<16}"), value)).collect()
+}
+
+/// How far a plan is from the cheapest, in words.
+fn distance(gap: Option<f64>) -> String {
+    match gap {
+        Some(gap) if gap <= 0.0 => "no plan can be cheaper".to_owned(),
+        Some(gap) => format!("this plan is at most {:.2} % above the minimum", gap * 100.0),
+        None => "nothing is proven".to_owned(),
+    }
 }
 
 /// What the usual algorithm would buy, and the difference.
