@@ -103,6 +103,7 @@ impl Duals {
 }
 
 /// The last multipliers that sufficed or nearly did, per bin and node.
+#[derive(Clone)]
 pub(super) struct Multipliers {
     pub bins: Vec<Vec<f64>>,
     pub nodes: Vec<Vec<f64>>,
@@ -183,12 +184,17 @@ pub(super) fn repair(
             if filling.worth <= v.budget * (1.0 + SLACK) {
                 break;
             }
+            if round == 59 {
+                // Worthless pods need no multipliers.
+                spot.guests.iter().for_each(|g| duals.value[g.item] = 0.0);
+                u.bins[v.bin].fill(0.0);
+                break;
+            }
             let factor = v.budget / filling.worth;
             if round < 40 {
                 filling.x.iter().for_each(|&(g, _)| duals.value[spot.guests[g].item] *= factor);
             } else {
-                let last = if round == 59 { 0.0 } else { factor * (1.0 - SLACK) };
-                spot.guests.iter().for_each(|g| duals.value[g.item] *= last);
+                spot.guests.iter().for_each(|g| duals.value[g.item] *= factor * (1.0 - SLACK));
             }
         }
     }

@@ -17,6 +17,9 @@ pub(super) struct Pattern {
     pub contents: Vec<(usize, u32)>,
 }
 
+/// Simplex iterations between two questions whether to stop.
+const SLICE: u32 = 150;
+
 pub(super) struct Master {
     model: Model,
     cover: Vec<Row>,
@@ -120,10 +123,23 @@ impl Master {
         Ok(true)
     }
 
-    /// Solves and reads the duals; `None` if there is no optimum to read.
-    pub fn solve(&mut self, instance: &Instance, reduced: &Reduced) -> Result<Option<(f64, Duals)>, HighsError> {
-        if self.model.run()? != Status::Optimal {
-            return Ok(None);
+    /// Solves and reads the duals; `None` if told to stop or if there is no
+    /// optimum to read.
+    pub fn solve(
+        &mut self,
+        instance: &Instance,
+        reduced: &Reduced,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<(f64, Duals)>, HighsError> {
+        // In slices, each from the last one's basis.
+        let mut iterations = SLICE;
+        loop {
+            self.model.iteration_limit(iterations)?;
+            match self.model.run()? {
+                Status::Optimal => break,
+                Status::Stopped if !stop() => iterations = iterations.saturating_add(SLICE),
+                _ => return Ok(None),
+            }
         }
         let mut duals = Duals::zero(instance, reduced);
         let dual = |r: Row| self.model.dual(r);

@@ -52,13 +52,21 @@ pub struct Column {
     pub level: f64,
 }
 
+/// Feasible values with the multipliers that prove them.
+struct Best {
+    duals: Duals,
+    u: Multipliers,
+    /// Their bound in dollars.
+    total: f64,
+}
+
 /// Proves lower bounds for one instance and one set of served pods.
 pub struct Certifier<'a> {
     instance: &'a Instance,
     reduced: Reduced,
     stand_in: Plan,
-    /// The best feasible values and their bound in dollars.
-    best: Option<(Duals, f64)>,
+    best: Option<Best>,
+    /// Multipliers of the values looked at last.
     u: Multipliers,
     proven: (Micros, Certificate),
     /// Whether `proven` belongs to `best`.
@@ -107,33 +115,22 @@ impl<'a> Certifier<'a> {
     /// The best bound so far and its proof, accepted by the verifier. Never
     /// falls.
     pub fn best(&mut self) -> (Micros, &Certificate) {
-        if !self.fresh {
-            self.fresh = true;
-            if let Some((duals, _)) = &self.best {
-                let mut u = Multipliers::none(&self.reduced);
-                // The multipliers must be those of these very values.
-                for (b, spot) in self.reduced.bins.iter().enumerate() {
-                    u.bins[b] = knapsack::fill(&self.reduced.columns, &spot.room(), &duals.value).u;
-                }
-                duals::node_worths(&self.reduced, duals, &mut u);
-                for loss in [1e-9, 1e-7, 1e-6, 1e-5, 1e-4] {
-                    let c = proof::certificate(self.instance, &self.reduced, duals, &u, 1.0 - loss);
-                    if let Ok(bound) = check::certificate(self.instance, &self.stand_in, &c) {
-                        if bound > self.proven.0 {
-                            self.proven = (bound, c);
-                        }
-                        break;
-                    }
-                }
+        if let (false, Some(best)) = (self.fresh, &self.best) {
+            let made = |factor| proof::certificate(self.instance, &self.reduced, &best.duals, &best.u, factor);
+            if let Some(accepted) = proof::accepted(self.instance, &self.stand_in, made)
+                && accepted.0 > self.proven.0
+            {
+                self.proven = accepted;
             }
         }
+        self.fresh = true;
         (self.proven.0, &self.proven.1)
     }
 
     /// The best bound so far in dollars per hour, not yet put to the
     /// verifier.
     pub fn estimate(&self) -> f64 {
-        self.best.as_ref().map_or(0.0, |b| b.1)
+        self.best.as_ref().map_or(0.0, |b| b.total)
     }
 
     /// Repairs values and keeps them if their bound is better.
@@ -152,9 +149,9 @@ impl<'a> Certifier<'a> {
         duals.settle(&self.reduced);
         let worth = duals::node_worths(&self.reduced, &duals, &mut self.u);
         let total = duals.total(self.instance, &self.reduced, &worth);
-        let better = self.best.as_ref().is_none_or(|b| total > b.1);
+        let better = self.best.as_ref().is_none_or(|b| total > b.total);
         if better {
-            self.best = Some((duals, total));
+            self.best = Some(Best { duals, u: self.u.clone(), total });
             self.fresh = false;
         }
         better
@@ -190,7 +187,7 @@ impl<'a> Certifier<'a> {
     /// cheapest domain where they differ.
     pub fn duals(&self) -> Vec<(Served, f64)> {
         let mut out = Vec::with_capacity(self.reduced.served.len());
-        let Some((duals, _)) = &self.best else { return out };
+        let Some(Best { duals, .. }) = &self.best else { return out };
         for f in &self.reduced.families {
             let least = f.items.iter().map(|&i| duals.value[i]).fold(f64::INFINITY, f64::min);
             out.extend(f.members.iter().map(|&m| (self.reduced.served[m], least * 1e6)));

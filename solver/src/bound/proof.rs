@@ -5,7 +5,8 @@ use std::collections::BTreeSet;
 use super::duals::{Duals, Multipliers};
 use super::reduced::{Reduced, Spot};
 use crate::certificate::{BinProof, Certificate, DomainDuals, Item, Nanos, NodeProof, SplitDuals, U_SHIFT};
-use crate::instance::Instance;
+use crate::check::{self, BrokenProof};
+use crate::instance::{Instance, Micros};
 use crate::plan::{NewNode, Plan};
 
 /// A certificate with all values multiplied by `factor` and rounded down.
@@ -58,6 +59,33 @@ pub(super) fn certificate(
             .map(|(s, rho)| SplitDuals { rule: s.rule, dual: rho.iter().map(|&v| signed(v)).collect() })
             .collect(),
     }
+}
+
+/// Most attempts to have values accepted.
+const ATTEMPTS: u32 = 40;
+
+/// The bound and certificate of the largest share of the values that the
+/// verifier accepts: all but what rounding takes, unless a bin turns out to be
+/// worth more than it seemed.
+pub(super) fn accepted(
+    instance: &Instance,
+    stand_in: &Plan,
+    made: impl Fn(f64) -> Certificate,
+) -> Option<(Micros, Certificate)> {
+    let mut factor = 1.0 - 1e-9;
+    let mut loss = 1e-9;
+    for _ in 0..ATTEMPTS {
+        let certificate = made(factor);
+        match check::certificate(instance, stand_in, &certificate) {
+            Ok(bound) => return Some((bound, certificate)),
+            Err(BrokenProof::Bin { worth, price, .. }) if worth > 0 && price > 0 => {
+                factor *= (price as f64 / worth as f64).min(1.0) * (1.0 - loss);
+            }
+            Err(_) => factor *= 1.0 - loss,
+        }
+        loss = (loss * 4.0).min(0.5);
+    }
+    None
 }
 
 fn integers(instance: &Instance, reduced: &Reduced, u: &[f64], factor: f64) -> Vec<i64> {

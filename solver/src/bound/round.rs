@@ -36,9 +36,9 @@ pub(super) struct Generation {
 }
 
 impl Generation {
-    pub fn new(certifier: &Certifier) -> Result<Self, HighsError> {
+    pub fn new(certifier: &Certifier, stop: &dyn Fn() -> bool) -> Result<Self, HighsError> {
         let centre = match &certifier.best {
-            Some((d, _)) => d.clone(),
+            Some(best) => best.duals.clone(),
             None => Duals::zero(certifier.instance, &certifier.reduced),
         };
         let mut master = Master::new(certifier.instance, &certifier.reduced)?;
@@ -47,7 +47,7 @@ impl Generation {
             let pattern = Pattern { node: true, spot: n, contents: Vec::new() };
             master.add(certifier.instance, &certifier.reduced, pattern)?;
         }
-        for p in seeds::greedy(&certifier.reduced, &centre.value) {
+        for p in seeds::greedy(&certifier.reduced, &centre.value, stop) {
             master.add(certifier.instance, &certifier.reduced, p)?;
         }
         let mean = centre.value.iter().sum::<f64>() / centre.value.len().max(1) as f64;
@@ -78,7 +78,7 @@ impl Certifier<'_> {
                 if self.best.is_none() {
                     self.fluid();
                 }
-                let mut g = Generation::new(self)?;
+                let mut g = Generation::new(self, stop)?;
                 for p in std::mem::take(&mut self.waiting) {
                     g.master.add(self.instance, &self.reduced, p)?;
                 }
@@ -94,7 +94,10 @@ impl Certifier<'_> {
         if g.done {
             return Ok(Round::Converged);
         }
-        let Some((objective, duals)) = g.master.solve(self.instance, &self.reduced)? else {
+        let Some((objective, duals)) = g.master.solve(self.instance, &self.reduced, stop)? else {
+            if stop() {
+                return Ok(Round::Stopped);
+            }
             g.done = true;
             return Ok(Round::Converged);
         };
@@ -122,8 +125,8 @@ impl Certifier<'_> {
         }
         let moved = now > g.at * (1.0 + 1e-7);
         if moved {
-            if let Some((best, _)) = &self.best {
-                g.centre = best.clone();
+            if let Some(best) = &self.best {
+                g.centre = best.duals.clone();
             }
             g.at = now;
             g.stale = 0;

@@ -36,8 +36,9 @@ pub(super) fn of_plan(reduced: &Reduced, plan: &Plan) -> Vec<Pattern> {
     out
 }
 
-/// Covers everything by the bins that give most value for their price.
-pub(super) fn greedy(reduced: &Reduced, value: &[f64]) -> Vec<Pattern> {
+/// Covers everything by the bins that give most value for their price, or as
+/// much as `stop` leaves time for.
+pub(super) fn greedy(reduced: &Reduced, value: &[f64], stop: &dyn Fn() -> bool) -> Vec<Pattern> {
     let mut left: Vec<u64> = reduced.families.iter().map(|f| f.count).collect();
     let family = |i: usize| reduced.items[i].family;
     let content = |spot: &Spot, left: &[u64]| {
@@ -56,6 +57,9 @@ pub(super) fn greedy(reduced: &Reduced, value: &[f64]) -> Vec<Pattern> {
     let ratio = |spot: &Spot, worth: f64| if worth > 0.0 { spot.price / worth } else { f64::INFINITY };
     let mut known: Vec<(f64, Vec<(usize, u32)>)> = Vec::with_capacity(reduced.bins.len());
     for spot in &reduced.bins {
+        if stop() {
+            break;
+        }
         let (contents, worth) = content(spot, &left);
         known.push((ratio(spot, worth), contents));
     }
@@ -64,7 +68,9 @@ pub(super) fn greedy(reduced: &Reduced, value: &[f64]) -> Vec<Pattern> {
         let all = (0..known.len()).filter(|&b| known[b].0.is_finite());
         all.min_by(|&a, &b| known[a].0.total_cmp(&known[b].0))
     };
-    while let Some(b) = cheapest(&known) {
+    while let Some(b) = cheapest(&known)
+        && !stop()
+    {
         let times = known[b].1.iter().map(|&(i, n)| left[family(i)] / u64::from(n)).min().unwrap_or(0);
         if times == 0 {
             let (contents, worth) = content(&reduced.bins[b], &left);

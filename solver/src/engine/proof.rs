@@ -1,7 +1,9 @@
 use crate::bound::{Certifier, Round, Served, served};
-use crate::certificate::Certificate;
+use crate::certificate::{Certificate, Item};
+use crate::check;
 use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// A bound for what a plan serves.
@@ -42,17 +44,40 @@ pub fn prove(
     Proof { served, bound, certificate }
 }
 
-/// The proof for a plan: the one at hand if it is for the same pods, else
-/// that of the fluid relaxation.
+/// The proof for a plan: the one at hand, fitted to the pods that the plan
+/// serves, else that of the fluid relaxation.
 pub fn settle(instance: &Instance, plan: &Plan, proof: Option<Proof>) -> (Micros, Certificate) {
     let wanted = served(instance, plan);
-    if let Some(proof) = proof
-        && proof.served == wanted
-    {
-        return (proof.bound, proof.certificate);
+    if let Some(proof) = proof {
+        if proof.served == wanted {
+            return (proof.bound, proof.certificate);
+        }
+        let fitted = fitted(proof.certificate, &wanted);
+        if let Ok(bound) = check::certificate(instance, plan, &fitted)
+            && bound > 0
+        {
+            return (bound, fitted);
+        }
     }
     let mut certifier = Certifier::new(instance, &wanted);
     certifier.fluid();
     let (bound, certificate) = certifier.best();
     (bound, certificate.clone())
+}
+
+/// The same values for other pods: those without a value of their own take
+/// that of another tier of their shape, since a bin is worth no more for it
+/// only where the check says so.
+fn fitted(mut certificate: Certificate, wanted: &[Served]) -> Certificate {
+    let of: BTreeMap<(usize, usize), Item> =
+        certificate.items.drain(..).map(|item| ((item.shape, item.tier), item)).collect();
+    let item = |&(shape, tier, count): &Served| {
+        let known = of.get(&(shape, tier)).or_else(|| of.range((shape, 0)..=(shape, usize::MAX)).next().map(|x| x.1));
+        match known {
+            Some(item) => Item { shape, tier, count, ..item.clone() },
+            None => Item { shape, tier, count, dual: 0, by_domain: None },
+        }
+    };
+    certificate.items = wanted.iter().filter(|s| s.2 > 0).map(item).collect();
+    certificate
 }

@@ -73,22 +73,18 @@ pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> R
         }
     }
     let vectors = vectors(instance, proof);
-    if vectors.is_empty() {
-        // Without multipliers every pod counts in full.
-        let zero = vec![0; instance.dims];
-        unit.fill(0);
-        likes.retain(|key, like| worth(items, &guests[like.guests], key.0, &zero, &unit, like.budget) > like.budget);
-        if likes.is_empty() {
-            return Ok(());
-        }
-    }
+    // Without multipliers every pod counts in full: enough where nobody or
+    // little goes.
+    let zero = vec![0; instance.dims];
+    unit.fill(0);
+    likes.retain(|key, like| worth(items, &guests[like.guests], key.0, &zero, &unit, like.budget) > like.budget);
     for u in &vectors {
         for (i, unit) in unit.iter_mut().enumerate() {
             *unit = cost(items.demand[i], u);
         }
         likes.retain(|key, like| worth(items, &guests[like.guests], key.0, u, &unit, like.budget) > like.budget);
         if likes.is_empty() {
-            return Ok(());
+            break;
         }
     }
     let (key, like) = match likes.iter().min_by_key(|(_, l)| l.bin) {
