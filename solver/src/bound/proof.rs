@@ -91,7 +91,9 @@ pub(super) fn accepted(
 fn integers(instance: &Instance, reduced: &Reduced, u: &[f64], factor: f64) -> Vec<i64> {
     let mut out = vec![0; instance.dims];
     for (&d, &v) in reduced.dims.iter().zip(u) {
-        out[d] = (v.max(0.0) * factor * 1e9 * f64::from(1u32 << U_SHIFT)).round().min(9e18) as i64;
+        // Up: by multipliers a little too low, all the pods whose values they
+        // explain exactly, as in a fluid relaxation, would each be worth more.
+        out[d] = (v.max(0.0) * factor * 1e9 * f64::from(1u32 << U_SHIFT)).ceil().min(9e18) as i64;
     }
     out
 }
