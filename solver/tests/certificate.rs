@@ -1,5 +1,6 @@
 //! Bounds on instances of a size where rounding and degenerate relaxations
 //! show, and on degenerate ones.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
 
 #[path = "support/families.rs"]
 mod families;
