@@ -10,9 +10,8 @@ use millwright_solver::engine::{Options, solve};
 fn every_pod_of_every_family_has_a_place() {
     for family in [Family::Free, Family::Constrained, Family::Five] {
         let instance = generate(family, 500, 7, false);
-        let out =
-            solve(&instance, &Options { iterations: Some(3), ..Options::default() }, &|| std::time::Duration::ZERO)
-                .unwrap();
+        let options = Options { iterations: Some(3), ..Options::default() };
+        let out = solve(&instance, &options, &|| std::time::Duration::ZERO).unwrap();
         assert_eq!(out.plan.unserved_pods(), 0, "{family:?}");
         let placed: u64 = out.plan.bought.iter().flat_map(|n| &n.contents).map(|&(_, count)| u64::from(count)).sum();
         assert_eq!(placed, instance.pods(), "{family:?}");

@@ -340,15 +340,8 @@ fn spread_ok(i: &Instance, bought: &[usize], there: &[Pod], r: usize, p: &Pod, a
             *count.entry(d).or_default() += n;
         }
     }
-    let bins = rule
-        .owners
-        .iter()
-        .any(|&o| i.shapes[o].tiers.iter().any(|t| i.admissions[t.admission].bins.count_ones(..) > 0));
-    let minimum = if count.len() < s.min_domains as usize || (rule.key == Key::Host && bins) {
-        0
-    } else {
-        count.values().copied().min().unwrap_or(0)
-    };
+    let short = count.len() < s.min_domains as usize;
+    let minimum = if short { 0 } else { count.values().copied().min().unwrap_or(0) };
     let me = u32::from(arriving && rule.selects(p.shape));
     count.get(&mine).copied().unwrap_or(0) + me <= minimum + s.max_skew
 }

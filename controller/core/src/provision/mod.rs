@@ -127,7 +127,7 @@ pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_
         certificate,
         current_cost,
         claims,
-        warnings: lowered.warnings,
+        warnings: world.warnings.iter().cloned().chain(lowered.warnings).collect(),
     })
 }
 
