@@ -39,7 +39,7 @@ pub type Nanos = i64;
 
 /// Resource multipliers are scaled by two to this power, since a KiB is worth
 /// far less than a nano-dollar.
-pub const U_SHIFT: u32 = 20;
+pub const U_SHIFT: u32 = 24;
 
 /// Multipliers that prove a lower bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
