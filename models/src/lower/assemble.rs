@@ -26,7 +26,7 @@ use crate::kube::pod::PodSpec;
 use crate::world::World;
 
 pub fn assemble<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) -> Result<Lowered<'w>, LowerError> {
-    let (pools, mut warnings) = pools::participating(world, catalog, settings)?;
+    let (pools, mut warnings) = pools::participating(world, catalog, settings);
     let (places, unlaunched) = nodes::places(world);
     if !unlaunched.is_empty() {
         warnings.push(format!(

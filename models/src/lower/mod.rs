@@ -42,9 +42,6 @@ pub enum LowerError {
     /// A pool that cannot be taken as written.
     #[error("NodePool {pool}: {reason}")]
     Pool { pool: String, reason: String },
-    /// Not a pool takes part.
-    #[error("no NodePool can be used: {0}")]
-    NoPool(String),
     /// A number beyond what the solver can hold, or an inconsistency of ours.
     #[error("the problem cannot be stated: {0}")]
     Instance(#[from] InvalidInstance),

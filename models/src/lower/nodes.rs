@@ -60,7 +60,8 @@ impl Labelled for Places<'_> {
     }
 
     fn label(&self, row: usize, key: &str) -> Option<&str> {
-        self.0[row].labels.get(key).map(String::as_str)
+        let all = &self.0[row].labels;
+        all.get(key).or_else(|| all.get(labels::normalise(key))).map(String::as_str)
     }
 }
 

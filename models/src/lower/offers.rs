@@ -65,7 +65,7 @@ impl Labelled for Offers<'_> {
         let pool = &self.pools[row.pool];
         let ptype = &pool.types.types[row.ptype];
         let offering = &ptype.offerings[row.offering];
-        match key {
+        match labels::normalise(key) {
             labels::ZONE => Some(&offering.zone),
             labels::CAPACITY_TYPE => Some(offering.capacity_type.as_str()),
             labels::INSTANCE_TYPE => Some(&ptype.name),
@@ -73,7 +73,7 @@ impl Labelled for Offers<'_> {
             labels::REGION => Some(&self.region),
             labels::REGISTERED | labels::INITIALIZED => Some("true"),
             labels::RESERVATION_ID => offering.reservation.as_ref().map(|r| r.id.as_str()),
-            _ => ptype.labels.get(key).or_else(|| pool.variants[row.variant].get(key)).map(String::as_str),
+            key => ptype.labels.get(key).or_else(|| pool.variants[row.variant].get(key)).map(String::as_str),
         }
     }
 }

@@ -1,6 +1,5 @@
 //! The pools that take part. (spec 20 §2.4)
 
-use super::LowerError;
 use super::settings::Settings;
 use crate::catalog::{Catalog, PoolTypes, pool_types};
 use crate::karpenter::nodepool::NodePool;
@@ -11,11 +10,7 @@ pub type Participants<'w> = Vec<(&'w NodePool, PoolTypes)>;
 
 /// Dynamic, ready pools by weight, then name, both descending, with the types
 /// each may buy; and a sentence per pool left out.
-pub fn participating<'w>(
-    world: &'w World,
-    catalog: &Catalog,
-    settings: &Settings,
-) -> Result<(Participants<'w>, Vec<String>), LowerError> {
+pub fn participating<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) -> (Participants<'w>, Vec<String>) {
     let mut notes = Vec::new();
     let mut pools: Vec<&NodePool> = Vec::new();
     for pool in &world.node_pools {
@@ -36,10 +31,9 @@ pub fn participating<'w>(
         }
     }
     if out.is_empty() {
-        let why = if notes.is_empty() { "the input holds none".to_owned() } else { notes.join("; ") };
-        return Err(LowerError::NoPool(why));
+        notes.push("no dynamic NodePool takes part: nothing can be bought".to_owned());
     }
-    Ok((out, notes))
+    (out, notes)
 }
 
 fn unusable(pool: &NodePool) -> Option<String> {

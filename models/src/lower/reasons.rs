@@ -72,6 +72,9 @@ pub fn unhosted(
     owned: &Owned,
 ) -> Vec<String> {
     let pod = class.sample(world);
+    if bins.bins.is_empty() {
+        return vec!["no dynamic NodePool takes part, and no node that exists has room for it".to_owned()];
+    }
     for &(rule, drop) in owned {
         if let (None, Some((RuleId::Affinity { key, .. }, parties))) = (drop, registry.rules.get_index(rule))
             && parties.selected.is_empty()
