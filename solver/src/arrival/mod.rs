@@ -218,9 +218,20 @@ impl<'a> Arrivals<'a> {
         let at = &self.places[place];
         self.instance.fits(shape, &at.room)
             && self.admitted(shape, tier, place)
+            && self.unmixed(shape, tier, at)
             && self.host_admits(shape, tier, at)
             && self.domain_admits(shape, tier, at.cell)
             && self.varied(place, shape, tier)
+    }
+
+    /// Pods of a shape that asks for company on its node do not share a place
+    /// with others of it that gave that up: nobody could tell them apart.
+    fn unmixed(&self, shape: usize, tier: usize, place: &Place) -> bool {
+        let asks = self.index.owned[shape].iter().any(|&r| {
+            let rule = &self.instance.rules[r];
+            rule.key == Key::Host && matches!(rule.kind, RuleKind::Affinity)
+        });
+        !asks || place.contents.iter().all(|c| c.0 != shape || c.1 == tier)
     }
 
     /// Whether `place`, with one more pod of `shape`, leaves the variety its

@@ -15,7 +15,7 @@ pub use options::{Clock, EngineError, Method, Options, Outcome};
 pub use problem::{Cast, Problem};
 
 use crate::arrival::Index;
-use crate::firstfit::first_fit;
+use crate::firstfit::{first_fit, first_fit_whole};
 use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
 use incumbent::Incumbent;
@@ -45,6 +45,9 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
     }
     if best.plan().is_none() || instance.pods() <= FIRST_FIT_ANYWAY {
         best.offer(first_fit(instance, &index), "first-fit");
+    }
+    if best.plan().is_none() {
+        best.offer(first_fit_whole(instance, &index), "first-fit");
     }
     if best.plan().is_none() {
         // A defect somewhere above; leaving everybody pending breaks nothing.

@@ -20,10 +20,37 @@ pub fn first_fit(instance: &Instance, index: &Index) -> Plan {
     finish(state)
 }
 
+/// The same with all pods of a shape in one tier, so that nobody can doubt
+/// which pods gave up what.
+pub fn first_fit_whole(instance: &Instance, index: &Index) -> Plan {
+    let most = instance.shapes.iter().map(|s| s.tiers.len()).max().unwrap_or(0);
+    let mut tier = vec![0; instance.shapes.len()];
+    let mut plan = Plan::default();
+    for _ in 0..most.max(1) {
+        let shapes = instance.shapes.iter().enumerate();
+        let waiting: Vec<_> = shapes.map(|(s, shape)| (s, tier[s], shape.count)).collect();
+        let mut state = Arrivals::new(instance, index);
+        let mut opener = Opener::new(instance);
+        place_all(&mut state, &mut opener, units(instance, index, &waiting), true);
+        plan = finish(state);
+        let mut moved = false;
+        for &(s, _) in &plan.unserved {
+            if tier[s] + 1 < instance.shapes[s].tiers.len() {
+                tier[s] += 1;
+                moved = true;
+            }
+        }
+        if !moved {
+            break;
+        }
+    }
+    plan
+}
+
 /// Lets all of `waiting` (shape, tier, count) arrive, tier 0 meaning any; what finds no place is left out.
 pub fn arrive(state: &mut Arrivals, waiting: &[(usize, usize, u32)]) {
     let mut opener = Opener::new(state.instance);
-    let mut stay = place_all(state, &mut opener, units(state.instance, state.index, waiting));
+    let mut stay = place_all(state, &mut opener, units(state.instance, state.index, waiting), false);
     // A place may open for one pod only because another came: try the rest
     // again while that helps, bundles taken apart.
     while !stay.is_empty() {
@@ -36,7 +63,7 @@ pub fn arrive(state: &mut Arrivals, waiting: &[(usize, usize, u32)]) {
         }
         let parts = (0..single.len()).filter(|&s| single[s] > 0);
         let again = parts.map(|s| Unit::new(state.instance, vec![(s, 1)], single[s], 0)).collect();
-        stay = place_all(state, &mut opener, again);
+        stay = place_all(state, &mut opener, again, false);
         if pods(&stay) >= before {
             break;
         }
@@ -47,12 +74,12 @@ fn pods(units: &[Unit]) -> u64 {
     units.iter().map(|u| u64::from(u.count) * u.parts.iter().map(|p| u64::from(p.1)).sum::<u64>()).sum()
 }
 
-fn place_all(state: &mut Arrivals, opener: &mut Opener, units: Vec<Unit>) -> Vec<Unit> {
+fn place_all(state: &mut Arrivals, opener: &mut Opener, units: Vec<Unit>, one_tier: bool) -> Vec<Unit> {
     let mut stay = Vec::new();
     for mut unit in units {
         let tiers = unit.parts.iter().map(|p| state.instance.shapes[p.0].tiers.len()).min().unwrap_or(0);
         let mut from = vec![vec![0; state.index.cells.len()]; tiers];
-        let choice = if unit.tier == 0 { 0..tiers } else { unit.tier..tiers.min(unit.tier + 1) };
+        let choice = if unit.tier == 0 && !one_tier { 0..tiers } else { unit.tier..tiers.min(unit.tier + 1) };
         while unit.count > 0 {
             let placed = choice.clone().any(|t| place(state, opener, &unit, t, &mut from[t]));
             if !placed {
