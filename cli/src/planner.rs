@@ -78,9 +78,6 @@ fn answer(world: &World, decision: Decision) -> Answer {
         unscheduled: b.unscheduled,
         elapsed: b.elapsed,
     });
-    // What the reader assumed comes first; some of it the compiler repeats.
-    let mut warnings = world.warnings.clone();
-    warnings.extend(decision.warnings.into_iter().filter(|w| !world.warnings.contains(w)));
     Answer {
         nodes: decision.nodes.into_iter().map(node).collect(),
         existing: decision.existing.into_iter().map(|(node, pods)| (node, names(&pods))).collect(),
@@ -95,7 +92,7 @@ fn answer(world: &World, decision: Decision) -> Answer {
         flexibility_premium: decision.flexibility_premium,
         certificate: decision.certificate,
         current_cost: decision.current_cost,
-        warnings,
+        warnings: decision.warnings,
         claims: decision.claims,
     }
 }

@@ -113,6 +113,9 @@ pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_
     let claims = lift::node_claims(world, &lowered, &lifted.nodes);
     let baseline = options.baseline.then(|| baseline(world, &lowered, options, clock));
     let current_cost = current_cost(&lowered, catalog);
+    // What the reader assumed comes first; some of it the compiler repeats.
+    let mut warnings = world.warnings.clone();
+    warnings.extend(lowered.warnings.into_iter().filter(|w| !world.warnings.contains(w)));
     Ok(Decision {
         nodes: lifted.nodes,
         existing: lifted.existing,
@@ -127,7 +130,7 @@ pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_
         certificate,
         current_cost,
         claims,
-        warnings: world.warnings.iter().cloned().chain(lowered.warnings).collect(),
+        warnings,
     })
 }
 
