@@ -31,8 +31,10 @@
 //! **Removable nodes.** Items also count the residents of removable nodes that
 //! stay. A removable node contributes the smaller of keeping it (minus the
 //! worth of its room and of its residents at their best value) and removing it
-//! (minus price plus charge, minus what it frees of limits and supplies). The
-//! bound is then on `bought − removed + charges`, and may be negative.
+//! (minus price plus charge, minus what it frees of limits and supplies, plus
+//! `β_k` for each unit it draws from budget `k`); one that must go contributes
+//! the latter. `Σ_k β_k · max_k` is subtracted, for any `β ≥ 0`. The bound is
+//! then on `bought − removed + charges`, and may be negative.
 
 /// Nano-dollars per hour: the unit of duals.
 pub type Nanos = i64;
@@ -57,6 +59,8 @@ pub struct Certificate {
     pub limit_duals: Vec<Nanos>,
     /// A value per supply, non-negative; empty for all zero.
     pub supply_duals: Vec<Nanos>,
+    /// A value per budget, non-negative; empty for all zero.
+    pub budget_duals: Vec<Nanos>,
     /// Values that rules hold, at most one entry per rule.
     pub splits: Vec<SplitDuals>,
 }

@@ -11,6 +11,7 @@ pub mod arrival;
 pub mod bound;
 pub mod certificate;
 pub mod check;
+pub mod consolidate;
 pub mod engine;
 pub mod exact;
 pub mod firstfit;

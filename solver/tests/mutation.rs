@@ -75,7 +75,7 @@ fn problem() -> (Instance, Plan) {
         ],
         admissions,
         bins: vec![bin(Some(0), true), bin(Some(1), true), bin(Some(0), false), bin(None, true)],
-        nodes: vec![node(None), node(Some(Removal { charge: 1, budgets: vec![] }))],
+        nodes: vec![node(None), node(Some(Removal { charge: 1, budgets: vec![], forced: false }))],
         rules: vec![
             rule(Key::Host, RuleKind::Anti, vec![0], vec![0]),
             rule(Key::Domain(0), spread, vec![1], vec![1]),
@@ -86,6 +86,7 @@ fn problem() -> (Instance, Plan) {
         limits: vec![Limit { max: 3 }],
         supplies: vec![Supply { count: 3 }],
         varieties: vec![Variety { bins: vec![0, 1], value: vec![7, 8], least: 1 }],
+        budgets: vec![],
     };
     let plan = Plan {
         bought: vec![

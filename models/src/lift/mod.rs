@@ -33,12 +33,35 @@ pub struct PlannedNode {
     pub row: usize,
 }
 
+/// A pod that changes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    /// Position in `World::pods`.
+    pub pod: usize,
+    /// Node or claim it runs on.
+    pub from: String,
+    pub to: Target,
+}
+
+/// Where a pod goes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A node or claim that exists, by name.
+    Existing(String),
+    /// Position in [`Lifted::nodes`].
+    New(usize),
+}
+
 /// A plan in Kubernetes' words.
 #[derive(Clone, Debug, Default)]
 pub struct Lifted {
     pub nodes: Vec<PlannedNode>,
     /// Node or claim name with the pods that come to it.
     pub existing: Vec<(String, Vec<usize>)>,
+    /// Nodes or claims to remove, by name, in the order of the instance.
+    pub removed: Vec<String>,
+    /// Pods of removed nodes with their new places, ascending by pod.
+    pub moves: Vec<Move>,
     /// Pods without a place, ascending, with the reasons.
     pub unscheduled: Vec<(usize, Vec<String>)>,
     /// Price of what is bought.
@@ -49,12 +72,16 @@ pub struct Lifted {
 /// places in the order of their names, nodes that exist first.
 pub fn lift(lowered: &Lowered<'_>, plan: &Plan, spot_types: usize) -> Lifted {
     let mut next: Vec<usize> = vec![0; lowered.shape_pods.len()];
+    // Residents need a place only if their node goes.
+    let moves = |p: &usize| lowered.homes.get(p).is_none_or(|home| plan.removed.binary_search(home).is_ok());
+    let shape_pods: Vec<Vec<usize>> =
+        lowered.shape_pods.iter().map(|pods| pods.iter().copied().filter(moves).collect()).collect();
     let mut take = |contents: &[(usize, u32)]| {
         let mut pods = Vec::new();
         for &(shape, count) in contents {
             let from = next[shape];
             next[shape] += count as usize;
-            pods.extend(&lowered.shape_pods[shape][from..next[shape]]);
+            pods.extend(&shape_pods[shape][from..next[shape]]);
         }
         pods.sort_unstable();
         pods
@@ -90,16 +117,36 @@ pub fn lift(lowered: &Lowered<'_>, plan: &Plan, spot_types: usize) -> Lifted {
         let reasons = unserved::reasons(lowered, plan, shape);
         let from = next[shape];
         next[shape] += count as usize;
-        for &pod in &lowered.shape_pods[shape][from..next[shape]] {
+        for &pod in &shape_pods[shape][from..next[shape]] {
             unscheduled.insert(pod, reasons.clone());
         }
     }
+    let removed = plan.removed.iter().map(|&n| lowered.places[n].name.to_owned()).collect();
+    let moves = moved(lowered, &existing, &nodes);
     Lifted {
+        removed,
+        moves,
         cost: nodes.iter().map(|n| n.price).sum(),
         nodes,
         existing,
         unscheduled: unscheduled.into_iter().collect(),
     }
+}
+
+/// The pods among those placed that had a place before.
+fn moved(lowered: &Lowered<'_>, existing: &[(String, Vec<usize>)], nodes: &[PlannedNode]) -> Vec<Move> {
+    let old = existing.iter().map(|(name, pods)| (Target::Existing(name.clone()), pods));
+    let new = nodes.iter().enumerate().map(|(i, node)| (Target::New(i), &node.pods));
+    let mut moves: Vec<Move> = Vec::new();
+    for (to, pods) in old.chain(new) {
+        for &pod in pods {
+            if let Some(&home) = lowered.homes.get(&pod) {
+                moves.push(Move { pod, from: lowered.places[home].name.to_owned(), to: to.clone() });
+            }
+        }
+    }
+    moves.sort_by_key(|m| m.pod);
+    moves
 }
 
 /// A canonical order of bins that does not depend on the catalogue's.

@@ -15,6 +15,7 @@ use super::offers::{self, Mentions, Offers};
 use super::parties;
 use super::reasons;
 use super::registry::{Domains, Registry, RuleId};
+use super::removals::{self, Leavers, Removals};
 use super::terms::TermReader;
 use super::tiers::{Admissions, Ground, Owned, Reach, Room, TierContext, tiers};
 use super::volumes::{EBS, Storage};
@@ -25,7 +26,12 @@ use crate::kube::meta::Labels;
 use crate::kube::pod::PodSpec;
 use crate::world::World;
 
-pub fn assemble<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) -> Result<Lowered<'w>, LowerError> {
+pub fn assemble<'w>(
+    world: &'w World,
+    catalog: &Catalog,
+    settings: &Settings,
+    removals: &Removals,
+) -> Result<Lowered<'w>, LowerError> {
     let (pools, mut warnings) = pools::participating(world, catalog, settings);
     let (places, unlaunched) = nodes::places(world);
     if !unlaunched.is_empty() {
@@ -36,16 +42,18 @@ pub fn assemble<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) ->
         ));
     }
     let offers = offers::offers(pools, &catalog.region, &mentions(world))?;
+    let leavers = Leavers::new(world, catalog, &offers, &places, removals)?;
+    warnings.extend(leavers.warnings.iter().cloned());
     let storage = Storage::new(world);
     let prefer = prefers(&offers, &places);
     let mut reader = TermReader::new(world, settings.preferences, prefer);
-    let demand = classes::demand(world, &places, &storage, &mut reader);
+    let demand = classes::demand(world, &places, &leavers.homes, &storage, &mut reader);
     warnings.extend(demand.warnings);
     let mut classes = demand.classes;
     let mut registry = Registry::default();
     let parts = {
         let mut ground = Ground::new(&offers, &places);
-        let owned = parties::register(world, &mut ground, &mut classes, &mut reader, &mut registry);
+        let owned = parties::register(world, &mut ground, &leavers.homes, &mut classes, &mut reader, &mut registry);
         let (of_row, row_groups) = daemons::of_rows(world, &mut ground.rows);
         let place_daemons = daemons::of_places(world, &mut ground.places);
         let dims = dims(world, &classes);
@@ -78,19 +86,21 @@ pub fn assemble<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) ->
     };
     let Parts { owned, dims, mut bins, free, admissions, tiers, unhosted, domains } = parts;
     set_domains(&mut bins, &offers, &domains);
-    let (shapes, shape_of, shape_pods) = collapse(world, &classes, &dims, tiers, &owned, &registry);
+    let (mut shapes, shape_of, shape_pods) = collapse(world, &classes, &dims, tiers, &owned, &registry);
+    let residents = residents(&mut shapes, &shape_pods, &leavers, places.0.len());
     let nodes = places
         .0
         .iter()
+        .zip(residents)
         .enumerate()
-        .map(|(i, place)| Node {
+        .map(|(i, (place, residents))| Node {
             free: free[i].clone().unwrap_or_else(|| vec![0; dims.count()]),
             domain: place_domain(&place.labels, &domains),
-            residents: Vec::new(),
-            price: 0,
-            removal: None,
+            residents,
+            price: leavers.prices[i],
+            removal: leavers.removal(i),
             limit_use: bins.place_use[i].clone(),
-            supply: None,
+            supply: supply_of(place, &bins.supply_names),
         })
         .collect();
     let mut instance = Instance {
@@ -105,6 +115,7 @@ pub fn assemble<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) ->
         limits: bins.limits,
         supplies: bins.supplies,
         varieties: Vec::new(),
+        budgets: removals::budgets(removals),
     };
     let mut sources: Vec<BinSource> = (0..instance.bins.len()).map(BinSource::Row).collect();
     if settings.min_values == MinValuesPolicy::Strict {
@@ -123,15 +134,40 @@ pub fn assemble<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) ->
         bins: sources,
         places: places.0,
         shape_pods,
+        homes: leavers.homes,
         refused: demand.refused,
         limit_names: bins.limit_names,
         supply_names: bins.supply_names,
+        budget_names: removals.budgets.iter().map(|b| b.name.clone()).collect(),
         domain_keys: domains.keys,
         domain_values: domains.values,
         rule_names,
         unhosted,
         warnings,
     })
+}
+
+/// Residents per place by shape; they do not wait.
+fn residents(
+    shapes: &mut [Shape],
+    shape_pods: &[Vec<usize>],
+    leavers: &Leavers<'_>,
+    places: usize,
+) -> Vec<Vec<(usize, u32)>> {
+    let mut out: Vec<BTreeMap<usize, u32>> = vec![BTreeMap::new(); places];
+    for (s, pods) in shape_pods.iter().enumerate() {
+        for home in pods.iter().filter_map(|p| leavers.homes.get(p)) {
+            *out[*home].entry(s).or_default() += 1;
+            shapes[s].count -= 1;
+        }
+    }
+    out.into_iter().map(|r| r.into_iter().collect()).collect()
+}
+
+/// The reservation a place holds a unit of.
+fn supply_of(place: &nodes::Place<'_>, names: &[String]) -> Option<usize> {
+    let id = place.labels.get(labels::RESERVATION_ID).filter(|_| !place.leaving)?;
+    names.iter().position(|n| n == id)
 }
 
 struct Parts {

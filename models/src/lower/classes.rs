@@ -1,5 +1,7 @@
 //! Pods that wait for a place, grouped by what they look like.
 
+use std::collections::BTreeMap;
+
 use rustc_hash::FxHashMap;
 
 use super::nodes::Places;
@@ -37,13 +39,21 @@ pub struct Demand {
     pub warnings: Vec<String>,
 }
 
-/// Gathers the pods to place: those pending, and those on nodes that leave.
-pub fn demand(world: &World, places: &Places<'_>, storage: &Storage<'_>, reader: &mut TermReader<'_>) -> Demand {
+/// Gathers the pods to place: those pending, those on nodes that leave, and
+/// the residents of nodes that may go.
+pub fn demand(
+    world: &World,
+    places: &Places<'_>,
+    homes: &BTreeMap<usize, usize>,
+    storage: &Storage<'_>,
+    reader: &mut TermReader<'_>,
+) -> Demand {
     let mut out = Demand { classes: Vec::new(), refused: Vec::new(), warnings: Vec::new() };
     let leaving: Vec<usize> = places.0.iter().filter(|p| p.leaving).flat_map(|p| &p.running).copied().collect();
     let mut chosen: Vec<usize> =
         world.pods.iter().enumerate().filter(|(_, p)| p.is_pending()).map(|(i, _)| i).collect();
     chosen.extend(leaving.into_iter().filter(|&p| is_reschedulable(world, &world.pods[p])));
+    chosen.extend(homes.keys());
     chosen.sort_unstable();
     let gated = world.pods.iter().filter(|p| p.node_name.is_none() && !p.spec.scheduling_gates.is_empty()).count();
     if gated > 0 {
@@ -90,7 +100,7 @@ pub fn demand(world: &World, places: &Places<'_>, storage: &Storage<'_>, reader:
     out
 }
 
-fn refusals(p: &Pod, world: &World) -> Vec<String> {
+pub fn refusals(p: &Pod, world: &World) -> Vec<String> {
     let mut errors = pod::validate(p, world);
     let claims = !p.spec.resource_claims.is_empty() || p.spec.containers.iter().any(|c| !c.resources.claims.is_empty());
     if claims {

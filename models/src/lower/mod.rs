@@ -19,6 +19,7 @@ mod pools;
 mod ports;
 mod reasons;
 mod registry;
+mod removals;
 mod settings;
 mod terms;
 mod tiers;
@@ -29,7 +30,10 @@ pub use bins::Dims;
 pub use envelopes::Envelope;
 pub use nodes::Place;
 pub use offers::{Offers, Row};
+pub use removals::{RemovalBudget, RemovalTerms, Removals, is_resident};
 pub use settings::{MinValuesPolicy, PreferencePolicy, Settings};
+
+use std::collections::BTreeMap;
 
 use millwright_solver::instance::{Instance, InvalidInstance};
 
@@ -42,6 +46,9 @@ pub enum LowerError {
     /// A pool that cannot be taken as written.
     #[error("NodePool {pool}: {reason}")]
     Pool { pool: String, reason: String },
+    /// Terms for a node that is not there.
+    #[error("there is no node {name} to remove")]
+    NoSuchNode { name: String },
     /// A number beyond what the solver can hold, or an inconsistency of ours.
     #[error("the problem cannot be stated: {0}")]
     Instance(#[from] InvalidInstance),
@@ -66,14 +73,19 @@ pub struct Lowered<'w> {
     /// Behind each node of the instance.
     pub places: Vec<Place<'w>>,
     /// Pods of each shape, in the order of their names (positions in
-    /// `World::pods`).
+    /// `World::pods`): those that wait, and residents of nodes that may go.
     pub shape_pods: Vec<Vec<usize>>,
+    /// Pods that need a new place only if their node goes (positions in
+    /// `World::pods`), with that node of the instance.
+    pub homes: BTreeMap<usize, usize>,
     /// Pods that are not planned at all, with the reasons.
     pub refused: Vec<(usize, Vec<String>)>,
     /// Pool and resource behind each limit.
     pub limit_names: Vec<(String, String)>,
     /// Reservation behind each supply.
     pub supply_names: Vec<String>,
+    /// Words for each budget.
+    pub budget_names: Vec<String>,
     /// Label key of each domain key of the instance.
     pub domain_keys: Vec<String>,
     /// Label values of each domain key, sorted: the names of its domains.
@@ -85,7 +97,18 @@ pub struct Lowered<'w> {
     pub warnings: Vec<String>,
 }
 
-/// Compiles a world.
+/// Compiles a world in which no node may be removed.
 pub fn lower<'w>(world: &'w World, catalog: &Catalog, settings: &Settings) -> Result<Lowered<'w>, LowerError> {
-    assemble::assemble(world, catalog, settings)
+    assemble::assemble(world, catalog, settings, &Removals::default())
+}
+
+/// Compiles a world in which some nodes may be removed, or must be. Nodes that
+/// cannot be, whatever the terms say, are named in the warnings.
+pub fn lower_with_removals<'w>(
+    world: &'w World,
+    catalog: &Catalog,
+    settings: &Settings,
+    removals: &Removals,
+) -> Result<Lowered<'w>, LowerError> {
+    assemble::assemble(world, catalog, settings, removals)
 }

@@ -22,6 +22,7 @@ use crate::world::World;
 pub fn register(
     world: &World,
     ground: &mut Ground<'_, '_>,
+    homes: &BTreeMap<usize, usize>,
     classes: &mut [Class],
     reader: &mut TermReader<'_>,
     registry: &mut Registry,
@@ -48,7 +49,7 @@ pub fn register(
             }
         }
     }
-    let running = Running::new(world, ground.places.source());
+    let running = Running::new(world, ground.places.source(), homes);
     running.register_anti(world, reader, registry);
     count(world, classes, &running, reader, registry);
     register_ports(world, classes, &running, registry, &mut owned);
@@ -127,20 +128,21 @@ impl SpreadGround {
     }
 }
 
-/// Pods that run on places that stay, grouped by what they look like.
+/// Pods that run and are not planned for, grouped by what they look like.
 struct Running {
     /// A pod that stands for the group, and its count per place.
     groups: Vec<(usize, BTreeMap<usize, u32>)>,
 }
 
 impl Running {
-    fn new(world: &World, places: &Places<'_>) -> Self {
+    fn new(world: &World, places: &Places<'_>, homes: &BTreeMap<usize, usize>) -> Self {
         let mut groups: Vec<(usize, BTreeMap<usize, u32>)> = Vec::new();
         let mut index: FxHashMap<(usize, usize, &str), usize> = FxHashMap::default();
         for (p, place) in places.0.iter().enumerate().filter(|(_, p)| !p.leaving) {
             for &i in &place.running {
                 let pod = &world.pods[i];
-                if pod.deleted.is_some() {
+                // Residents of nodes that may go count through their shapes.
+                if pod.deleted.is_some() || homes.contains_key(&i) {
                     continue;
                 }
                 let key = (Arc::as_ptr(&pod.spec) as usize, Arc::as_ptr(&pod.labels) as usize, pod.namespace.as_str());

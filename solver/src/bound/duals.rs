@@ -11,6 +11,7 @@ pub(super) struct Duals {
     pub rho: Vec<Vec<f64>>,
     pub limit: Vec<f64>,
     pub supply: Vec<f64>,
+    pub budget: Vec<f64>,
 }
 
 impl Duals {
@@ -20,6 +21,7 @@ impl Duals {
             rho: reduced.splits.iter().map(|s| vec![0.0; s.open.len()]).collect(),
             limit: vec![0.0; instance.limits.len()],
             supply: vec![0.0; instance.supplies.len()],
+            budget: vec![0.0; instance.budgets.len()],
         }
     }
 
@@ -31,6 +33,7 @@ impl Duals {
             rho: self.rho.iter().zip(&other.rho).map(|(a, b)| mix(a, b)).collect(),
             limit: mix(&self.limit, &other.limit),
             supply: mix(&self.supply, &other.supply),
+            budget: mix(&self.budget, &other.budget),
         }
     }
 
@@ -89,16 +92,26 @@ impl Duals {
         for (node, worth) in reduced.nodes.iter().zip(worth) {
             let fixed: f64 = node.fixed.iter().map(|&(i, c)| self.value[i] * c).sum();
             let n = &instance.nodes[node.at];
-            let freed = if n.removal.is_some() {
-                n.limit_use.iter().map(|&(l, a)| a as f64 * self.limit[l]).sum::<f64>()
-                    + n.supply.map_or(0.0, |s| self.supply[s])
-            } else {
-                0.0
+            total -= match &n.removal {
+                None => *worth,
+                Some(r) if r.forced => self.gone(instance, node),
+                Some(_) => (worth + fixed).max(self.gone(instance, node)),
             };
-            let gone = if n.removal.is_some() { node.price + freed } else { 0.0 };
-            total -= (worth + fixed).max(gone);
+        }
+        for (b, budget) in instance.budgets.iter().enumerate() {
+            total -= self.budget[b] * budget.max as f64;
         }
         total
+    }
+
+    /// What removing a node is worth; 0 where it cannot be removed.
+    pub fn gone(&self, instance: &Instance, spot: &Spot) -> f64 {
+        let node = &instance.nodes[spot.at];
+        let Some(removal) = &node.removal else { return 0.0 };
+        let freed = node.limit_use.iter().map(|&(l, a)| a as f64 * self.limit[l]).sum::<f64>()
+            + node.supply.map_or(0.0, |s| self.supply[s]);
+        let drawn = removal.budgets.iter().map(|&(b, a)| a as f64 * self.budget[b]).sum::<f64>();
+        spot.price + freed - drawn
     }
 }
 

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use fixedbitset::FixedBitSet;
 
 use super::duals::Duals;
+use super::master::Totals;
 use super::reduced::Reduced;
 use crate::highs::{Col, HighsError, INFINITY, Model, Row, Status};
 use crate::instance::Instance;
@@ -38,7 +39,7 @@ pub(super) fn duals(instance: &Instance, reduced: &Reduced) -> Result<Duals, Hig
         need.push(a.iter().map(|&r| m.add_row(r, INFINITY, &[])).collect::<Result<_, _>>()?);
     }
     let mut free = vec![vec![0.0; dims]; classes.sigs.len()];
-    for (n, spot) in reduced.nodes.iter().enumerate() {
+    for (n, spot) in reduced.nodes.iter().enumerate().filter(|(_, s)| instance.nodes[s.at].removal.is_none()) {
         for d in 0..dims {
             free[classes.of_spot[reduced.bins.len() + n]][d] += spot.capacity[d] / scale[d];
         }
@@ -56,10 +57,36 @@ pub(super) fn duals(instance: &Instance, reduced: &Reduced) -> Result<Duals, Hig
     }
     let groups = Groups::new(reduced);
     let crowd: Vec<Row> = groups.pods.iter().map(|&n| m.add_row(n, INFINITY, &[])).collect::<Result<_, _>>()?;
-    let limit: Vec<Row> =
-        instance.limits.iter().map(|l| m.add_row(-INFINITY, l.max.max(0) as f64, &[])).collect::<Result<_, _>>()?;
-    let supply: Vec<Row> =
-        instance.supplies.iter().map(|s| m.add_row(-INFINITY, f64::from(s.count), &[])).collect::<Result<_, _>>()?;
+    let totals = Totals::new(instance);
+    let limit: Vec<Row> = totals.limit.iter().map(|&l| m.add_row(-INFINITY, l, &[])).collect::<Result<_, _>>()?;
+    let supply: Vec<Row> = totals.supply.iter().map(|&s| m.add_row(-INFINITY, s, &[])).collect::<Result<_, _>>()?;
+    let budget: Vec<Row> = totals.budget.iter().map(|&b| m.add_row(b, INFINITY, &[])).collect::<Result<_, _>>()?;
+    for (n, spot) in reduced.nodes.iter().enumerate() {
+        let node = &instance.nodes[spot.at];
+        let Some(removal) = &node.removal else { continue };
+        // Keeping it serves its residents and offers its room.
+        let mut entries: BTreeMap<Row, f64> = BTreeMap::new();
+        for &(i, c) in &spot.fixed {
+            let split = reduced.families[reduced.items[i].family].key.is_some();
+            for (d, r) in reduced.columns.of(i).iter().enumerate().filter(|_| !split) {
+                *entries.entry(need[classes.of[i]][d]).or_default() += r * c / scale[d];
+            }
+            if let Some(g) = groups.of[i] {
+                *entries.entry(crowd[g]).or_default() += c;
+            }
+        }
+        let sig = classes.of_spot[reduced.bins.len() + n];
+        for d in 0..dims {
+            *entries.entry(room[sig][d]).or_default() += spot.capacity[d] / scale[d];
+        }
+        let limits = node.limit_use.iter().map(|&(l, a)| (limit[l], a as f64));
+        let draws = removal.budgets.iter().map(|&(b, a)| (budget[b], a as f64));
+        limits.chain(draws).chain(node.supply.map(|s| (supply[s], 1.0))).for_each(|(r, a)| {
+            *entries.entry(r).or_default() += a;
+        });
+        let entries: Vec<(Row, f64)> = entries.into_iter().filter(|e| e.1 != 0.0).collect();
+        m.add_col(spot.price, 0.0, if removal.forced { 0.0 } else { 1.0 }, &entries)?;
+    }
     for (b, spot) in reduced.bins.iter().enumerate() {
         let bin = &instance.bins[spot.at];
         let mut entries: Vec<(Row, f64)> =
@@ -103,6 +130,7 @@ pub(super) fn duals(instance: &Instance, reduced: &Reduced) -> Result<Duals, Hig
     }
     duals.limit.iter_mut().zip(&limit).for_each(|(v, &row)| *v = (-m.dual(row)).max(0.0));
     duals.supply.iter_mut().zip(&supply).for_each(|(v, &row)| *v = (-m.dual(row)).max(0.0));
+    duals.budget.iter_mut().zip(&budget).for_each(|(v, &row)| *v = m.dual(row).max(0.0));
     Ok(duals)
 }
 

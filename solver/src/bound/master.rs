@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::duals::Duals;
-use super::reduced::Reduced;
+use super::reduced::{Reduced, Spot};
 use crate::highs::{Col, HighsError, INFINITY, Model, Row, Status};
 use crate::instance::Instance;
 
@@ -27,6 +27,7 @@ pub(super) struct Master {
     rules: Vec<Vec<Row>>,
     limit: Vec<Row>,
     supply: Vec<Row>,
+    budget: Vec<Row>,
     /// Per item: pods to be bought above its value at the centre and sold
     /// below it. They hold the duals near the centre.
     unit: Vec<(Col, Col)>,
@@ -45,11 +46,13 @@ impl Master {
                 model.add_row(if split { 0.0 } else { count(i) }, INFINITY, &[])
             })
             .collect::<Result<Vec<_>, _>>()?;
-        let keep = reduced.nodes.iter().map(|_| model.add_row(-INFINITY, 1.0, &[])).collect::<Result<_, _>>()?;
-        let limits = instance.limits.iter().map(|l| l.max.max(0) as f64);
-        let limit = limits.map(|l| model.add_row(-INFINITY, l, &[])).collect::<Result<_, _>>()?;
-        let supplies = instance.supplies.iter().map(|s| f64::from(s.count));
-        let supply = supplies.map(|s| model.add_row(-INFINITY, s, &[])).collect::<Result<_, _>>()?;
+        let stays = |n: usize| if is_forced(instance, &reduced.nodes[n]) { 0.0 } else { 1.0 };
+        let keep =
+            (0..reduced.nodes.len()).map(|n| model.add_row(-INFINITY, stays(n), &[])).collect::<Result<_, _>>()?;
+        let totals = Totals::new(instance);
+        let limit = totals.limit.iter().map(|&l| model.add_row(-INFINITY, l, &[])).collect::<Result<_, _>>()?;
+        let supply = totals.supply.iter().map(|&s| model.add_row(-INFINITY, s, &[])).collect::<Result<_, _>>()?;
+        let budget = totals.budget.iter().map(|&b| model.add_row(b, INFINITY, &[])).collect::<Result<_, _>>()?;
         let mut rules: Vec<Vec<Row>> = Vec::new();
         for s in &reduced.splits {
             let rows = (0..s.open.len()).map(|d| {
@@ -74,7 +77,18 @@ impl Master {
                 Ok((buy, model.add_col(0.0, 0.0, INFINITY, &[(cover[i], -1.0)])?))
             })
             .collect::<Result<_, HighsError>>()?;
-        Ok(Master { model, cover, keep, rules, limit, supply, unit, patterns: Vec::new(), known: BTreeSet::new() })
+        Ok(Master {
+            model,
+            cover,
+            keep,
+            rules,
+            limit,
+            supply,
+            budget,
+            unit,
+            patterns: Vec::new(),
+            known: BTreeSet::new(),
+        })
     }
 
     /// Holds duals between these values per item.
@@ -109,6 +123,13 @@ impl Master {
                     Some(e) => e.1 += n,
                     None => entries.push((self.cover[i], n)),
                 }
+            }
+            let node = &instance.nodes[spot.at];
+            if let Some(removal) = &node.removal {
+                entries.extend(node.limit_use.iter().filter(|l| l.1 > 0).map(|&(l, a)| (self.limit[l], a as f64)));
+                entries.extend(node.supply.map(|s| (self.supply[s], 1.0)));
+                let drawn = removal.budgets.iter().filter(|b| b.1 > 0);
+                entries.extend(drawn.map(|&(b, a)| (self.budget[b], a as f64)));
             }
         } else {
             let spot = &reduced.bins[pattern.spot];
@@ -149,6 +170,7 @@ impl Master {
         }
         duals.limit.iter_mut().zip(&self.limit).for_each(|(v, &r)| *v = (-dual(r)).max(0.0));
         duals.supply.iter_mut().zip(&self.supply).for_each(|(v, &r)| *v = (-dual(r)).max(0.0));
+        duals.budget.iter_mut().zip(&self.budget).for_each(|(v, &r)| *v = dual(r).max(0.0));
         Ok(Some((self.model.objective(), duals)))
     }
 
@@ -160,5 +182,35 @@ impl Master {
     /// The dual of keeping a node, as a price on its room.
     pub fn room_price(&self, node: usize) -> f64 {
         (-self.model.dual(self.keep[node])).max(0.0)
+    }
+}
+
+/// Whether a node must go.
+pub(super) fn is_forced(instance: &Instance, spot: &Spot) -> bool {
+    instance.nodes[spot.at].removal.as_ref().is_some_and(|r| r.forced)
+}
+
+/// Right sides where keeping a node takes what removing it would free.
+pub(super) struct Totals {
+    pub limit: Vec<f64>,
+    pub supply: Vec<f64>,
+    /// What must be kept of each budget.
+    pub budget: Vec<f64>,
+}
+
+impl Totals {
+    pub fn new(instance: &Instance) -> Self {
+        let mut out = Totals {
+            limit: instance.limits.iter().map(|l| l.max.max(0) as f64).collect(),
+            supply: instance.supplies.iter().map(|s| f64::from(s.count)).collect(),
+            budget: instance.budgets.iter().map(|b| -(b.max as f64)).collect(),
+        };
+        for node in &instance.nodes {
+            let Some(removal) = &node.removal else { continue };
+            node.limit_use.iter().for_each(|&(l, a)| out.limit[l] += a as f64);
+            node.supply.iter().for_each(|&s| out.supply[s] += 1.0);
+            removal.budgets.iter().for_each(|&(b, a)| out.budget[b] += a as f64);
+        }
+        out
     }
 }

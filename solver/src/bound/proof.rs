@@ -55,6 +55,7 @@ pub(super) fn certificate(
         nodes: reduced.nodes.iter().zip(&u.nodes).map(node).collect(),
         limit_duals: duals.limit.iter().map(|&v| down(v)).collect(),
         supply_duals: duals.supply.iter().map(|&v| down(v)).collect(),
+        budget_duals: duals.budget.iter().map(|&v| down(v)).collect(),
         splits: splits
             .map(|(s, rho)| SplitDuals { rule: s.rule, dual: rho.iter().map(|&v| signed(v)).collect() })
             .collect(),

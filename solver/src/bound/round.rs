@@ -2,7 +2,7 @@
 
 use super::duals::{self, Duals, SLACK, Violation};
 use super::knapsack;
-use super::master::{Master, Pattern};
+use super::master::{Master, Pattern, is_forced};
 use super::{Certifier, Round, pattern, seeds};
 use crate::highs::HighsError;
 
@@ -173,8 +173,8 @@ impl Certifier<'_> {
             let (contents, _) = pattern::round(&self.reduced, spot, &at.value, &filling);
             let kept: f64 = spot.fixed.iter().map(|&(i, c)| paid.value[i] * c).sum();
             let worth: f64 = contents.iter().map(|&(i, c)| paid.value[i] * f64::from(c)).sum::<f64>() + kept;
-            let gain = worth - spot.price - g.master.room_price(n);
-            if gain > 1e-7 {
+            let gain = worth - paid.gone(self.instance, spot) - g.master.room_price(n);
+            if gain > 1e-7 && !is_forced(self.instance, spot) {
                 found.push((-gain, Pattern { node: true, spot: n, contents }));
             }
         }

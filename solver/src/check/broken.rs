@@ -37,6 +37,12 @@ pub enum Broken {
     PlacedOnRemoved { node: usize },
     #[error("node {node} is removed though it must stay")]
     NotRemovable { node: usize },
+    #[error("node {node} must go and stays")]
+    NotRemoved { node: usize },
+    #[error("budget {budget}: {drawn} drawn of {max}")]
+    Budget { budget: usize, drawn: i128, max: i64 },
+    #[error("shape {shape}: {unserved} pods have no place, but only {most} wait or must move")]
+    Evicted { shape: usize, unserved: u64, most: u64 },
     #[error("shape {shape}: tier {tier} is not a later tier of it")]
     NoSuchTier { shape: usize, tier: usize },
     #[error("shape {shape}: {got} pods are accounted for, {want} wait")]

@@ -9,6 +9,7 @@ mod order;
 mod pairs;
 mod place;
 mod proof;
+mod removals;
 mod resources;
 mod spread;
 mod tiers;
@@ -31,6 +32,7 @@ pub fn plan(instance: &Instance, plan: &Plan) -> Result<(), Vec<Broken>> {
     resources::counts(instance, plan, &mut broken);
     resources::capacity(instance, plan, &mut broken);
     resources::draws(instance, plan, &mut broken);
+    removals::check(instance, plan, &mut broken);
     let mut best: Option<Vec<Broken>> = None;
     match tiers::assignments(instance, plan) {
         Err(mut impossible) => broken.append(&mut impossible),

@@ -2,12 +2,15 @@ use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
 
 /// How good a plan is; smaller is better: pods without a place, most
-/// important first; pods in later tiers, latest first; money; nodes.
+/// important first; pods in later tiers, latest first; money; evicted pods;
+/// removed nodes; new nodes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Merit {
     unserved: Vec<u64>,
     demoted: Vec<u64>,
     cost: Micros,
+    evictions: u64,
+    removed: usize,
     nodes: usize,
 }
 
@@ -28,6 +31,13 @@ impl Merit {
         for &(_, t, n) in &plan.demoted {
             demoted[tiers - 1 - t] += u64::from(n);
         }
-        Merit { unserved, demoted, cost: plan.bought_cost(instance), nodes: plan.bought.len() }
+        Merit {
+            unserved,
+            demoted,
+            cost: plan.cost(instance),
+            evictions: plan.evictions(instance),
+            removed: plan.removed.len(),
+            nodes: plan.bought.len(),
+        }
     }
 }

@@ -10,15 +10,16 @@ mod proof;
 mod race;
 mod timing;
 
+pub(crate) use incumbent::Incumbent;
 pub use merit::Merit;
 pub use options::{Clock, EngineError, Method, Options, Outcome};
 pub use problem::{Cast, Problem};
+pub(crate) use proof::settle;
 
 use crate::arrival::Index;
 use crate::firstfit::{first_fit, first_fit_whole};
 use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
-use incumbent::Incumbent;
 use timing::Timing;
 
 /// Up to this many pods first fit costs nothing, so it always competes.
@@ -27,6 +28,9 @@ const FIRST_FIT_ANYWAY: u64 = 2_000;
 /// Answers `instance` within the deadline that `options` sets on `clock`.
 pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Outcome, EngineError> {
     instance.validate()?;
+    if instance.has_removable() {
+        return crate::consolidate::solve(instance, options, clock);
+    }
     let index = Index::new(instance);
     let mut best = Incumbent::new(instance);
     let timing = Timing::new(options, clock);
@@ -55,7 +59,7 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
     }
     let claimed = exactly(instance, options, &timing, &mut best);
     let (plan, source) = best.take().ok_or(EngineError::NoPlan)?;
-    let (bound, certificate) = proof::settle(instance, &plan, race.proof);
+    let (bound, certificate) = settle(instance, &plan, race.proof);
     Ok(Outcome { plan, bound, claimed, certificate, source, rounds: race.rounds })
 }
 

@@ -55,7 +55,9 @@ pub enum Method {
 pub struct Outcome {
     /// What to do.
     pub plan: Plan,
-    /// No plan that serves the same pods in the same tiers costs less.
+    /// No plan that serves the same pods in the same tiers costs less, where
+    /// the cost is [`Plan::cost`]: with removable nodes what is bought, less
+    /// what is removed, plus the charges. Negative if something can be saved.
     pub bound: Micros,
     /// A bound that search proved without a certificate: the cost of an
     /// exact answer.
@@ -74,6 +76,9 @@ pub enum EngineError {
     /// The instance contradicts itself.
     #[error(transparent)]
     Invalid(#[from] InvalidInstance),
+    /// Nodes that must go draw more than the budgets allow.
+    #[error("the nodes that must go draw more than the budgets allow")]
+    Budget,
     /// Every plan that was found failed the check: a defect of the engine.
     #[error("no plan passed the check")]
     NoPlan,

@@ -48,6 +48,8 @@ pub struct Instance {
     pub supplies: Vec<Supply>,
     /// Demands on the variety of each launch.
     pub varieties: Vec<Variety>,
+    /// What limits the removal of nodes.
+    pub budgets: Vec<Budget>,
 }
 
 /// Pods that no rule, request or label in force can tell apart.
@@ -133,8 +135,20 @@ pub struct Node {
 pub struct Removal {
     /// Price on the disruption: of the node and of evicting its residents.
     pub charge: Micros,
-    /// Disruption budgets it draws one unit from.
-    pub budgets: Vec<usize>,
+    /// What it draws from disruption budgets: (index into
+    /// [`Instance::budgets`], amount), ascending. The amount is 1 where a
+    /// budget counts nodes, the number of residents it protects where it
+    /// counts pods.
+    pub budgets: Vec<(usize, i64)>,
+    /// The node must go. Only then may residents be left without a place.
+    pub forced: bool,
+}
+
+/// `Σ amount ≤ max` over the nodes that are removed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// What may still be drawn.
+    pub max: i64,
 }
 
 /// `Σ use ≤ max` over what is bought.
@@ -168,6 +182,16 @@ impl Instance {
     /// Total pods waiting.
     pub fn pods(&self) -> u64 {
         self.shapes.iter().map(|s| u64::from(s.count)).sum()
+    }
+
+    /// Whether some node may be removed.
+    pub fn has_removable(&self) -> bool {
+        self.nodes.iter().any(|n| n.removal.is_some())
+    }
+
+    /// What all nodes cost now.
+    pub fn current_cost(&self) -> Micros {
+        self.nodes.iter().map(|n| n.price).sum()
     }
 
     /// Whether the demand of one pod of `shape` fits `room`.

@@ -1,4 +1,4 @@
-use super::{Instance, Key, RuleKind};
+use super::{Instance, Key, Removal, RuleKind};
 
 /// Why an instance cannot be solved as stated. Each names the part and its
 /// position.
@@ -70,6 +70,14 @@ impl Instance {
             for &(s, _) in &n.residents {
                 exists("node", index, "resident shape", s, self.shapes.len())?;
             }
+            if let Some(removal) = &n.removal {
+                self.terms_of(index, removal)?;
+            }
+        }
+        for (index, b) in self.budgets.iter().enumerate() {
+            if b.max < 0 {
+                return Err(InvalidInstance::Negative { part: "budget", index, what: "max" });
+            }
         }
         for (index, v) in self.varieties.iter().enumerate() {
             length("variety", index, "value", v.value.len(), v.bins.len())?;
@@ -115,6 +123,20 @@ impl Instance {
         for (k, d) in domain.iter().enumerate() {
             if let Some(d) = d {
                 exists(part, index, "domain", *d as usize, self.domains[k] as usize)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn terms_of(&self, index: usize, removal: &Removal) -> Result<(), InvalidInstance> {
+        if removal.charge < 0 {
+            return Err(InvalidInstance::Negative { part: "node", index, what: "charge" });
+        }
+        ascending("node", index, "budgets", removal.budgets.iter().map(|(b, _)| b))?;
+        for &(b, amount) in &removal.budgets {
+            exists("node", index, "budget", b, self.budgets.len())?;
+            if amount < 0 {
+                return Err(InvalidInstance::Negative { part: "node", index, what: "budget draw" });
             }
         }
         Ok(())

@@ -43,6 +43,7 @@ pub(super) fn form(instance: &Instance, proof: &Certificate) -> Result<(), Broke
     for (what, duals, len) in [
         ("limit duals", &proof.limit_duals, instance.limits.len()),
         ("supply duals", &proof.supply_duals, instance.supplies.len()),
+        ("budget duals", &proof.budget_duals, instance.budgets.len()),
     ] {
         if !duals.is_empty() {
             length("certificate", 0, what, duals.len(), len)?;

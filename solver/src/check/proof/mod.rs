@@ -44,7 +44,10 @@ pub fn certificate(instance: &Instance, plan: &Plan, proof: &Certificate) -> Res
                 if let Some(s) = node.supply {
                     gone += i128::from(form::dual(&proof.supply_duals, s));
                 }
-                keep.max(gone)
+                for &(b, a) in &removal.budgets {
+                    gone -= product(form::dual(&proof.budget_duals, b), a)?;
+                }
+                if removal.forced { gone } else { keep.max(gone) }
             }
         };
     }
@@ -53,6 +56,9 @@ pub fn certificate(instance: &Instance, plan: &Plan, proof: &Certificate) -> Res
     }
     for (s, supply) in instance.supplies.iter().enumerate() {
         total -= i128::from(form::dual(&proof.supply_duals, s)) * i128::from(supply.count);
+    }
+    for (b, budget) in instance.budgets.iter().enumerate() {
+        total -= product(form::dual(&proof.budget_duals, b), budget.max)?;
     }
     let bound = total.div_euclid(1000);
     let bound = if removable { bound } else { bound.max(0) };
