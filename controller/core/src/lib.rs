@@ -4,4 +4,15 @@
 //! How much time has passed comes in as a function of the caller.
 #![forbid(unsafe_code)]
 
+pub mod balanced;
+pub mod budgets;
+pub mod candidates;
+pub mod consolidatable;
+pub mod cost;
+pub mod drift;
+pub mod duration;
+pub mod expire;
+pub mod nodes;
+pub mod pdb;
+pub mod pods;
 pub mod provision;

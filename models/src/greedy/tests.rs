@@ -67,6 +67,7 @@ fn pod(i: usize, (cpu, label, rule, selects): Brief) -> Pod {
         phase: Phase::Pending,
         conditions: Vec::new(),
         nominated_node: None,
+        started: None,
         synthetic: false,
     }
 }

@@ -34,6 +34,8 @@ pub struct Pod {
     pub phase: Phase,
     pub conditions: Vec<PodCondition>,
     pub nominated_node: Option<String>,
+    /// `status.startTime`.
+    pub started: Option<Timestamp>,
     /// Made up from a workload that was given without its pods.
     pub synthetic: bool,
 }

@@ -105,6 +105,7 @@ fn pod(workload: &WorkloadDraft, stem: &str, number: u32, collector: &mut Collec
         phase: Phase::Pending,
         conditions: Vec::new(),
         nominated_node: None,
+        started: None,
         synthetic: true,
     }
 }

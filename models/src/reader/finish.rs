@@ -235,6 +235,7 @@ fn pod(draft: PodDraft, (spec, requests): Shape) -> Pod {
         phase: draft.phase,
         conditions: draft.conditions,
         nominated_node: draft.nominated_node,
+        started: draft.started,
         synthetic: draft.synthetic,
     }
 }

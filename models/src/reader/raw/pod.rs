@@ -26,6 +26,7 @@ struct Status {
     phase: Phase,
     conditions: Vec<PodCondition>,
     nominated_node_name: String,
+    start_time: Option<Timestamp>,
     container_statuses: Vec<ContainerStatus>,
     init_container_statuses: Vec<ContainerStatus>,
 }
@@ -55,6 +56,7 @@ pub(in super::super) struct PodDraft {
     pub phase: Phase,
     pub conditions: Vec<PodCondition>,
     pub nominated_node: Option<String>,
+    pub started: Option<Timestamp>,
     pub synthetic: bool,
 }
 
@@ -110,6 +112,7 @@ impl RawPod {
                 .filter(|c| matches!(c.kind.as_str(), "PodScheduled" | "Ready"))
                 .collect(),
             nominated_node: some(status.nominated_node_name),
+            started: status.start_time,
             synthetic: false,
         }
     }

@@ -55,6 +55,7 @@ pub fn pod(name: &str, own: &[(&str, &str)], spec: Value) -> Pod {
         phase: Phase::Pending,
         conditions: Vec::new(),
         nominated_node: None,
+        started: None,
         synthetic: false,
     }
 }
