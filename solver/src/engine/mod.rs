@@ -12,7 +12,7 @@ mod timing;
 
 pub(crate) use incumbent::Incumbent;
 pub use merit::Merit;
-pub use options::{Clock, EngineError, Method, Options, Outcome};
+pub use options::{Candidate, Clock, EngineError, Method, Options, Outcome};
 pub use problem::{Cast, Problem};
 pub(crate) use proof::settle;
 
@@ -35,6 +35,9 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
     let mut best = Incumbent::new(instance);
     let timing = Timing::new(options, clock);
     let mut race = race::Result::default();
+    for candidate in &options.candidates {
+        best.offer(candidate.plan.clone(), candidate.source);
+    }
     if options.method != Method::Greedy
         && let Some(free) = loose::without_host_spreads(instance)
     {

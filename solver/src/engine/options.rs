@@ -23,6 +23,18 @@ pub struct Options {
     pub method: Method,
     /// Threads to use; 1 interleaves search and proof.
     pub threads: usize,
+    /// Plans from outside to start from. Those that the checker refuses are
+    /// passed over.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A plan from outside: of another planner, or of the last solve.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Candidate {
+    /// The plan, for the instance to be solved.
+    pub plan: Plan,
+    /// Named as the [source](Outcome::source) if nothing better is found.
+    pub source: &'static str,
 }
 
 impl Default for Options {
@@ -34,6 +46,7 @@ impl Default for Options {
             stop_gap: 0.0,
             method: Method::Auto,
             threads: 2,
+            candidates: Vec::new(),
         }
     }
 }
