@@ -196,6 +196,20 @@ impl<'a> Certifier<'a> {
         out
     }
 
+    /// How much of each node of the instance the last master keeps: 1 for
+    /// those that cannot go, and before there is a master.
+    pub fn kept(&self) -> Vec<f64> {
+        let mut kept = vec![1.0; self.instance.nodes.len()];
+        let Some(g) = &self.generation else { return kept };
+        for spot in &self.reduced.nodes {
+            kept[spot.at] = f64::from(u8::from(self.instance.nodes[spot.at].removal.is_none()));
+        }
+        for (p, col) in g.master.patterns.iter().filter(|p| p.0.node) {
+            kept[self.reduced.nodes[p.spot].at] += g.master.level(*col);
+        }
+        kept
+    }
+
     /// The columns of the restricted master.
     pub fn columns(&self) -> Vec<Column> {
         let Some(g) = &self.generation else { return Vec::new() };

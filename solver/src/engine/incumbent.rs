@@ -14,12 +14,14 @@ impl<'a> Incumbent<'a> {
         Incumbent { instance, plan: None }
     }
 
-    /// Takes a plan if it is better and the checker accepts it.
-    pub fn offer(&mut self, plan: Plan, source: &'static str) {
+    /// Takes a plan if it is better and the checker accepts it; whether it did.
+    pub fn offer(&mut self, plan: Plan, source: &'static str) -> bool {
         let merit = Merit::of(self.instance, &plan);
-        if self.plan.as_ref().is_none_or(|b| merit < b.2) && crate::check::plan(self.instance, &plan).is_ok() {
+        let taken = self.plan.as_ref().is_none_or(|b| merit < b.2) && crate::check::plan(self.instance, &plan).is_ok();
+        if taken {
             self.plan = Some((plan, source, merit));
         }
+        taken
     }
 
     /// The plan.

@@ -14,7 +14,7 @@ pub(crate) use incumbent::Incumbent;
 pub use merit::Merit;
 pub use options::{Candidate, Clock, EngineError, Method, Options, Outcome};
 pub use problem::{Cast, Problem};
-pub(crate) use proof::settle;
+pub(crate) use proof::{Proof, settle};
 
 use crate::arrival::Index;
 use crate::firstfit::{first_fit, first_fit_whole};
