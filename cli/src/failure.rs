@@ -11,6 +11,8 @@ pub enum Outcome {
     Done,
     /// The answer is there, but some pods have no place.
     Unscheduled,
+    /// The answer is there, and more can be saved than is tolerated.
+    Wasteful,
     /// The answer is there, and it is no.
     Refuted,
 }
@@ -20,7 +22,7 @@ impl From<Outcome> for ExitCode {
         match outcome {
             Outcome::Done => Self::SUCCESS,
             Outcome::Refuted => Self::from(1),
-            Outcome::Unscheduled => Self::from(3),
+            Outcome::Unscheduled | Outcome::Wasteful => Self::from(3),
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The planner of `controller/core` with the user's settings, and its
 //! decision in names.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use millwright_core::consolidate::{self, Audit};
 use millwright_core::provision::{self, Decision, Options};
 use millwright_models::catalog::Catalog;
 use millwright_models::lower;
@@ -11,7 +12,7 @@ use millwright_models::world::World;
 use millwright_solver::engine;
 
 use crate::answer::{Answer, Baseline, PlannedNode};
-use crate::args::{Engine, MinValuesPolicy, PlanArgs, PreferencePolicy, WorldArgs};
+use crate::args::{AuditArgs, Engine, MinValuesPolicy, PlanArgs, PreferencePolicy, Waves, WorldArgs};
 use crate::failure::Failure;
 
 /// What the baseline is called.
@@ -21,23 +22,45 @@ const BASELINE: &str = "karpenter-greedy";
 pub fn plan(world: &World, catalog: &Catalog, args: &PlanArgs) -> Result<Answer, Failure> {
     let options = Options {
         lower: settings(&args.world),
-        engine: engine::Options {
-            seed: args.seed,
-            deadline: args.iterations.is_none().then_some(args.deadline),
-            iterations: args.iterations,
-            method: match args.engine {
-                Engine::Auto => engine::Method::Auto,
-                Engine::Exact => engine::Method::Exact,
-                Engine::Greedy => engine::Method::Greedy,
-            },
-            ..engine::Options::default()
-        },
+        engine: search(args.engine, args.seed, args.deadline, args.iterations),
         now: args.world.now.unwrap_or_else(Timestamp::now).to_string(),
         baseline: true,
     };
     let began = Instant::now();
     let decision = provision::plan(world, catalog, &options, &|| began.elapsed());
     decision.map(|d| answer(world, d)).map_err(|e| Failure::input(e.to_string()))
+}
+
+/// Audits `world` on `catalog`.
+pub fn audit(world: &World, catalog: &Catalog, args: &AuditArgs) -> Result<Audit, Failure> {
+    let options = consolidate::Options {
+        lower: settings(&args.world),
+        engine: search(args.engine, args.seed, args.deadline, args.iterations),
+        now: args.world.now.unwrap_or_else(Timestamp::now),
+        disruption_price: args.disruption_price,
+        limits: consolidate::Limits { evictions: args.max_evictions, removed: args.max_removed },
+        include_unmanaged: args.include_unmanaged,
+        all_waves: args.waves == Waves::All,
+        frontier: args.frontier,
+    };
+    let began = Instant::now();
+    let audit = consolidate::audit(world, catalog, &options, &|| began.elapsed());
+    audit.map_err(|e| Failure::input(e.to_string()))
+}
+
+/// How the engine searches.
+fn search(engine: Engine, seed: u64, deadline: Duration, iterations: Option<u64>) -> engine::Options {
+    engine::Options {
+        seed,
+        deadline: iterations.is_none().then_some(deadline),
+        iterations,
+        method: match engine {
+            Engine::Auto => engine::Method::Auto,
+            Engine::Exact => engine::Method::Exact,
+            Engine::Greedy => engine::Method::Greedy,
+        },
+        ..engine::Options::default()
+    }
 }
 
 /// What the flags say, defaults for the rest.

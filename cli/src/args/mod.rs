@@ -28,14 +28,14 @@ pub struct Args {
 pub enum Command {
     /// What to buy for the pods that wait, for how much, and how far from the minimum
     Plan(PlanArgs),
+    /// What a cluster costs, what it could cost, and the moves that get there
+    Audit(AuditArgs),
     /// Check a plan and its certificate with independent code
     Verify(VerifyArgs),
     /// The EC2 catalogue: types, capacity, allocatable, prices
     Catalog(CatalogArgs),
     /// Print a published trace of pods or VMs as Kubernetes YAML
     ImportTrace(TraceArgs),
-    #[command(hide = true)]
-    Audit(Later),
     #[command(hide = true)]
     Explain(Later),
     #[command(hide = true)]
@@ -75,6 +75,50 @@ pub struct PlanArgs {
     /// Search this many rounds and look at no clock
     #[arg(long, value_name = "N")]
     pub iterations: Option<u64>,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct AuditArgs {
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// How to print the answer
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    pub output: PlanOutput,
+    /// How long to search (500ms, 2s, 1m)
+    #[arg(long, value_parser = value::duration, value_name = "TIME", default_value = "10s")]
+    pub deadline: Duration,
+    /// How to search
+    #[arg(long, default_value = "auto")]
+    pub engine: Engine,
+    /// Seed of everything random
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
+    /// Search this many rounds and look at no clock
+    #[arg(long, value_name = "N")]
+    pub iterations: Option<u64>,
+    /// $ per hour that an evicted pod and a removed node must each save. Not given: what an average
+    /// node costs in 3 minutes, spread over the mean age of the nodes, which in a steady cluster is
+    /// the life they have left
+    #[arg(long, value_parser = value::dollars, value_name = "PRICE")]
+    pub disruption_price: Option<i64>,
+    /// Only the wave that is legal now, or wave after wave until nothing is left to do
+    #[arg(long, default_value = "1", value_name = "1|all")]
+    pub waves: Waves,
+    /// Evict no more than this many pods per wave
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
+    pub max_evictions: Option<i64>,
+    /// Remove no more than this many nodes per wave
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(i64).range(0..))]
+    pub max_removed: Option<i64>,
+    /// Also tell what fewer evictions would reach
+    #[arg(long)]
+    pub frontier: bool,
+    /// Nodes that no NodePool manages may be removed too
+    #[arg(long)]
+    pub include_unmanaged: bool,
+    /// Exit with 3 if the wave saves more than this ($ per hour)
+    #[arg(long, value_parser = value::dollars, value_name = "SAVINGS")]
+    pub fail_above: Option<i64>,
 }
 
 /// Objects, catalogue and the rules that decide what is allowed.
@@ -176,6 +220,13 @@ pub enum PlanOutput {
     Json,
     /// The NodeClaims, ready to apply
     Yaml,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Waves {
+    #[value(name = "1")]
+    One,
+    All,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

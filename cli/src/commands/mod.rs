@@ -1,5 +1,6 @@
 //! One module per command.
 
+mod audit;
 pub mod catalog;
 mod import_trace;
 mod plan;
@@ -13,6 +14,7 @@ pub fn run(command: Command) -> Result<Outcome, Failure> {
     let later = |name: &str| Err(Failure::Unavailable(name.to_owned()));
     match command {
         Command::Plan(args) => plan::run(&args),
+        Command::Audit(args) => audit::run(&args),
         Command::Verify(args) => verify::run(&args),
         Command::Catalog(args) => match args.command {
             CatalogCommand::Show(args) => catalog::show(&args),
@@ -20,7 +22,6 @@ pub fn run(command: Command) -> Result<Outcome, Failure> {
             CatalogCommand::Diff(_) => later("catalog diff"),
         },
         Command::ImportTrace(args) => import_trace::run(&args),
-        Command::Audit(_) => later("audit"),
         Command::Explain(_) => later("explain"),
         Command::Simulate(_) => later("simulate"),
         Command::Lint(_) => later("lint"),

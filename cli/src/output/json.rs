@@ -101,6 +101,6 @@ fn node(n: &PlannedNode) -> Node<'_> {
 }
 
 /// Milliseconds to the microsecond.
-fn millis(time: std::time::Duration) -> f64 {
+pub fn millis(time: std::time::Duration) -> f64 {
     time.as_micros() as f64 / 1e3
 }

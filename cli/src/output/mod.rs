@@ -1,5 +1,7 @@
 //! Answers as text.
 
+pub mod audit_json;
+pub mod audit_table;
 pub mod catalog_json;
 pub mod catalog_table;
 pub mod json;

@@ -124,7 +124,7 @@ fn money(d: &Answer, prices: &str) -> String {
 }
 
 /// How far a plan is from the cheapest, in words.
-fn distance(gap: Option<f64>) -> String {
+pub fn distance(gap: Option<f64>) -> String {
     match gap {
         Some(gap) if gap <= 0.0 => "no plan can be cheaper".to_owned(),
         Some(gap) => format!("this plan is at most {:.2} % above the minimum", gap * 100.0),
@@ -149,7 +149,7 @@ fn first_fit(d: &Answer) -> String {
     line
 }
 
-fn warnings(warnings: &[String]) -> String {
+pub fn warnings(warnings: &[String]) -> String {
     const LINES: usize = 20;
     if warnings.is_empty() {
         return String::new();

@@ -2,6 +2,9 @@
 
 use std::io::{Error, Result, Write};
 
+use millwright_core::consolidate::Audit;
+use serde_json::Value;
+
 use super::money;
 use crate::answer::Answer;
 
@@ -15,7 +18,29 @@ pub fn write(decision: &Answer, out: &mut dyn Write) -> Result<()> {
     for (pod, reasons) in &decision.unscheduled {
         writeln!(out, "# unscheduled: {pod}: {}", one_line(&reasons.join("; ")))?;
     }
-    for claim in &decision.claims {
+    claims(&decision.claims, out)
+}
+
+/// Writes what an audit's first wave buys; what else it does stands in
+/// comments.
+pub fn write_audit(audit: &Audit, out: &mut dyn Write) -> Result<()> {
+    let first = &audit.waves[0];
+    let (cost, bound) = (money::text(first.cost, 6), money::text(first.bound, 6));
+    writeln!(out, "# {} NodeClaims, {cost} per hour afterwards, lower bound {bound}", audit.claims.len())?;
+    for warning in &audit.warnings {
+        writeln!(out, "# warning: {}", one_line(warning))?;
+    }
+    for node in &first.removed {
+        writeln!(out, "# remove: {node}")?;
+    }
+    for m in &first.moves {
+        writeln!(out, "# move: {} from {} to {}", m.pod, m.from, m.to)?;
+    }
+    claims(&audit.claims, out)
+}
+
+fn claims(claims: &[Value], out: &mut dyn Write) -> Result<()> {
+    for claim in claims {
         let text = serde_saphyr::to_string(claim).map_err(Error::other)?;
         writeln!(out, "---\n{}", text.trim_end())?;
     }

@@ -8,6 +8,7 @@ pub mod balanced;
 pub mod budgets;
 pub mod candidates;
 pub mod consolidatable;
+pub mod consolidate;
 pub mod cost;
 pub mod drift;
 pub mod duration;

@@ -135,6 +135,7 @@ pub fn assemble<'w>(
         places: places.0,
         shape_pods,
         homes: leavers.homes,
+        stuck: leavers.stuck,
         refused: demand.refused,
         limit_names: bins.limit_names,
         supply_names: bins.supply_names,

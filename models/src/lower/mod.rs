@@ -84,6 +84,9 @@ pub struct Lowered<'w> {
     pub limit_names: Vec<(String, String)>,
     /// Reservation behind each supply.
     pub supply_names: Vec<String>,
+    /// Nodes of the instance that stay whatever the terms of removal say, and
+    /// why.
+    pub stuck: Vec<(usize, String)>,
     /// Words for each budget.
     pub budget_names: Vec<String>,
     /// Label key of each domain key of the instance.

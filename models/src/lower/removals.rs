@@ -53,6 +53,8 @@ pub(super) struct Leavers<'r> {
     pub prices: Vec<Micros>,
     /// Residents: pods (positions in `World::pods`) with their place.
     pub homes: BTreeMap<usize, usize>,
+    /// Places that stay whatever the terms say, and why.
+    pub stuck: Vec<(usize, String)>,
     pub warnings: Vec<String>,
 }
 
@@ -75,7 +77,10 @@ impl<'r> Leavers<'r> {
             out.prices.push(price.unwrap_or(0));
             let Some(terms) = removals.nodes.get(place.name) else { continue };
             match obstacle(world, place, price, terms) {
-                Some(why) => out.warnings.push(format!("node {} cannot be removed: {why}", place.name)),
+                Some(why) => {
+                    out.warnings.push(format!("node {} cannot be removed: {why}", place.name));
+                    out.stuck.push((n, why));
+                }
                 None => {
                     out.terms[n] = Some(terms);
                     let residents = place.running.iter().filter(|&&p| is_resident(&world.pods[p]));

@@ -13,6 +13,7 @@ use millwright_solver::engine::{self, EngineError};
 use millwright_solver::instance::Micros;
 use serde_json::Value;
 
+pub(crate) use proof::to_json as certificate;
 pub use proof::{ProofError, Verdict, verify};
 
 /// Everything that changes the answer.

@@ -3,6 +3,7 @@
 //! Version 1. Positions of the solver become names: pods by an example, bins
 //! by pool, type, zone and capacity type, domains by their label values.
 
+mod audit;
 mod names;
 mod read;
 mod verify;

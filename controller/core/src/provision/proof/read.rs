@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use millwright_models::catalog::Catalog;
 use millwright_models::lower::{self, Lowered, MinValuesPolicy, PreferencePolicy};
 use millwright_models::world::World;
 use millwright_solver::certificate::{BinProof, Certificate, DomainDuals, Item, NodeProof, SplitDuals};
@@ -79,6 +80,34 @@ pub fn settings(certificate: &Value) -> Result<lower::Settings, ProofError> {
         .parse()
         .map_err(|e| form(format!("{path}.feature_gates"), format!("{e}")))?;
     Ok(lower::Settings { preferences, min_values, gates, spot_types: 1 })
+}
+
+/// The terms of removal that an audit was made under; none for a plan.
+pub fn removals(
+    world: &World,
+    catalog: &Catalog,
+    settings: &lower::Settings,
+    certificate: &Value,
+) -> Result<Option<lower::Removals>, ProofError> {
+    let options = &certificate["options"];
+    let Some(audit) = options.get("audit") else { return Ok(None) };
+    let path = "certificate.options";
+    let now = text(options, path, "now")?.parse().map_err(|e| form(format!("{path}.now"), format!("{e}")))?;
+    let removals = crate::consolidate::removals(world, catalog, settings.gates, now, audit);
+    removals.map(Some).map_err(|what| form(format!("{path}.audit"), what))
+}
+
+/// The nodes that a file removes, ascending.
+pub fn removed(names: &Names<'_>, file: &Value) -> Result<Vec<usize>, ProofError> {
+    let mut out = Vec::new();
+    for (i, name) in list(file, "", "removed_nodes")?.iter().enumerate() {
+        let path = format!("removed_nodes[{i}]");
+        let name = name.as_str().ok_or_else(|| form(&path, "is no name"))?;
+        out.push(*names.places.get(name).ok_or_else(|| form(&path, format!("there is no node {name}")))?);
+    }
+    out.sort_unstable();
+    out.dedup();
+    Ok(out)
 }
 
 /// Shapes of pods by name.
@@ -172,6 +201,13 @@ pub fn certificate(names: &Names<'_>, lowered: &Lowered<'_>, value: &Value) -> R
         let name = text(entry, &path, "reservation")?;
         let at = lowered.supply_names.iter().position(|n| n == name);
         out.supply_duals[at.ok_or_else(|| form(&path, "no such reservation"))?] = integer(entry, &path, "dual")?;
+    }
+    out.budget_duals = vec![0; lowered.budget_names.len()];
+    for (i, entry) in list(value, "certificate", "budget_duals")?.iter().enumerate() {
+        let path = format!("certificate.budget_duals[{i}]");
+        let name = text(entry, &path, "budget")?;
+        let at = lowered.budget_names.iter().position(|n| n == name);
+        out.budget_duals[at.ok_or_else(|| form(&path, "no such budget"))?] = integer(entry, &path, "dual")?;
     }
     for (i, entry) in list(value, "certificate", "splits")?.iter().enumerate() {
         let path = format!("certificate.splits[{i}]");

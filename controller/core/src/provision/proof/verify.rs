@@ -6,9 +6,11 @@ use millwright_models::catalog::Catalog;
 use millwright_models::lower::{self, Lowered};
 use millwright_models::world::World;
 use millwright_solver::check;
+use millwright_solver::instance::Micros;
 use millwright_solver::plan::{Contents, NewNode, Plan};
 use serde_json::Value;
 
+use super::audit;
 use super::names::RowName;
 use super::read::{self, Names, ProofError, form, list, micros, text};
 
@@ -36,27 +38,32 @@ pub fn verify(world: &World, catalog: &Catalog, file: &Value) -> Result<Verdict,
     if digest != catalog.digest {
         broken.push("certificate.options.catalog_digest: another catalogue was planned on".to_owned());
     }
-    let lowered = lower::lower(world, catalog, &settings)?;
+    let removals = read::removals(world, catalog, &settings, certificate)?;
+    let is_audit = removals.is_some();
+    let lowered = lower::lower_with_removals(world, catalog, &settings, &removals.unwrap_or_default())?;
     let names = Names::new(world, &lowered);
     let plan = read_plan(world, &lowered, &names, file, certificate, &mut broken)?;
     if let Err(faults) = check::plan(&lowered.instance, &plan) {
         broken.extend(faults.iter().map(|f| format!("plan: {f}")));
         return Ok(Verdict { broken });
     }
-    money(file, &lowered, &plan, &mut broken)?;
+    let saved = if is_audit { audit::money(file, &lowered, &plan, &mut broken)? } else { 0 };
+    money(file, saved + plan.bought_cost(&lowered.instance), &mut broken)?;
     unserved(world, &lowered, &plan, &mut broken);
     let proof = read::certificate(&names, &lowered, certificate)?;
     let said = micros(file, "", "lower_bound_per_hour")?;
     match check::certificate(&lowered.instance, &plan, &proof) {
         Err(fault) => broken.push(format!("certificate: {fault}")),
-        Ok(bound) if bound.max(0) != said => {
-            broken.push(format!(
-                "lower_bound_per_hour: says {}, the certificate proves {}",
-                said as f64 / 1e6,
-                bound as f64 / 1e6
-            ));
+        Ok(bound) => {
+            let proven = if is_audit { audit::bound(&lowered, &plan, bound) } else { bound };
+            if proven.max(0) != said {
+                broken.push(format!(
+                    "lower_bound_per_hour: says {}, the certificate proves {}",
+                    said as f64 / 1e6,
+                    proven as f64 / 1e6
+                ));
+            }
         }
-        Ok(_) => {}
     }
     Ok(Verdict { broken })
 }
@@ -69,8 +76,9 @@ fn read_plan(
     certificate: &Value,
     broken: &mut Vec<String>,
 ) -> Result<Plan, ProofError> {
-    let mut plan = Plan { demoted: read::demoted(names, certificate)?, ..Plan::default() };
-    let mut seen: BTreeSet<String> = BTreeSet::new();
+    let removed = read::removed(names, file)?;
+    let mut plan = Plan { demoted: read::demoted(names, certificate)?, removed, ..Plan::default() };
+    let mut seen: BTreeSet<String> = audit::settled(world, lowered, &plan);
     for (i, node) in list(file, "", "nodes")?.iter().enumerate() {
         let path = format!("nodes[{i}]");
         let contents = contents(names, node, &path, &mut seen, broken)?;
@@ -121,7 +129,7 @@ fn contents(
     for pod in list(value, path, "pods")? {
         let pod = pod.as_str().ok_or_else(|| form(format!("{path}.pods"), "holds something else than names"))?;
         if !seen.insert(pod.to_owned()) {
-            broken.push(format!("{path}: pod {pod} is named twice"));
+            broken.push(format!("{path}: pod {pod} is named twice, or its node stays"));
             continue;
         }
         *out.entry(names.shape(pod, path)?).or_default() += 1;
@@ -207,9 +215,8 @@ fn launch_list(
     Ok(())
 }
 
-fn money(file: &Value, lowered: &Lowered<'_>, plan: &Plan, broken: &mut Vec<String>) -> Result<(), ProofError> {
+fn money(file: &Value, cost: Micros, broken: &mut Vec<String>) -> Result<(), ProofError> {
     let said = micros(file, "", "cost_per_hour")?;
-    let cost = plan.bought_cost(&lowered.instance);
     if said != cost {
         broken.push(format!("cost_per_hour: says {}, the nodes cost {}", said as f64 / 1e6, cost as f64 / 1e6));
     }

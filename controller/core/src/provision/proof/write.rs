@@ -45,7 +45,9 @@ pub fn to_json(world: &World, catalog: &Catalog, lowered: &Lowered<'_>, outcome:
         }),
         "splits": splits(lowered, certificate),
         "demoted": demoted,
-        "budget_dual": 0,
+        "budget_duals": named(&lowered.budget_names, &certificate.budget_duals, |name, dual| {
+            json!({"budget": name, "dual": dual})
+        }),
         "leaves": [],
     })
 }

@@ -1,0 +1,27 @@
+//! `millwright audit`.
+
+use super::catalog::provenance;
+use crate::args::{AuditArgs, PlanOutput};
+use crate::failure::{Failure, Outcome};
+use crate::output::{audit_json, audit_table, yaml};
+use crate::progress::Progress;
+use crate::{load, planner, stdio};
+
+pub fn run(args: &AuditArgs) -> Result<Outcome, Failure> {
+    let progress = Progress::start("reading");
+    let catalog = load::catalog(args.world.region.as_deref(), args.world.catalog.as_deref())?;
+    let world = load::world(&args.world.filename)?;
+    progress.now("auditing");
+    let audit = planner::audit(&world, &catalog, args)?;
+    drop(progress);
+    match args.output {
+        PlanOutput::Json => stdio::print(|out| audit_json::write(&audit, out))?,
+        PlanOutput::Yaml => stdio::print(|out| yaml::write_audit(&audit, out))?,
+        PlanOutput::Table => {
+            let text = audit_table::render(&audit, &provenance(&catalog));
+            stdio::print(|out| out.write_all(text.as_bytes()))?;
+        }
+    }
+    let saved = audit.current_cost - audit.waves[0].cost;
+    Ok(if args.fail_above.is_some_and(|limit| saved > limit) { Outcome::Wasteful } else { Outcome::Done })
+}

@@ -1,0 +1,306 @@
+//! What a cluster costs, what it could cost, and the moves that get there.
+
+mod blocked;
+mod frontier;
+mod ideal;
+mod launch;
+mod moves;
+mod policy;
+mod price;
+mod simulate;
+mod solve;
+mod terms;
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use jiff::Timestamp;
+use millwright_models::catalog::Catalog;
+use millwright_models::lift::{PlannedNode, Target};
+use millwright_models::lower::{self, LowerError};
+use millwright_models::world::World;
+use millwright_solver::engine::{self, EngineError};
+use millwright_solver::instance::Micros;
+use serde_json::Value;
+
+pub use frontier::Point;
+pub use ideal::Ideal;
+pub(crate) use solve::removals;
+
+use crate::candidates::Scene;
+use crate::nodes::Memory;
+use crate::provision::Clock;
+use solve::{Context, Solved};
+
+/// Waves that are looked at, at most.
+const MOST_WAVES: usize = 200;
+
+/// Everything that changes the answer.
+#[derive(Clone, Debug)]
+pub struct Options {
+    pub lower: lower::Settings,
+    /// Its deadline is that of the whole audit.
+    pub engine: engine::Options,
+    pub now: Timestamp,
+    /// Per evicted pod and per removed node, per hour; derived from the life
+    /// that nodes have left if not given.
+    pub disruption_price: Option<Micros>,
+    pub limits: Limits,
+    /// Nodes that no NodePool manages may go too.
+    pub include_unmanaged: bool,
+    /// Follow the waves until nothing is left to do.
+    pub all_waves: bool,
+    /// Work out what fewer evictions would reach.
+    pub frontier: bool,
+}
+
+/// What a wave may take at most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Limits {
+    pub evictions: Option<i64>,
+    pub removed: Option<i64>,
+}
+
+/// Why there is no audit.
+#[derive(Debug, thiserror::Error)]
+pub enum AuditError {
+    /// The world cannot be compiled.
+    #[error(transparent)]
+    Lower(#[from] LowerError),
+    /// The engine failed.
+    #[error("the engine found no answer: {0}")]
+    Engine(#[from] EngineError),
+}
+
+/// Moves that are carried out together.
+#[derive(Clone, Debug)]
+pub struct Wave {
+    /// Names, ascending.
+    pub removed: Vec<String>,
+    pub nodes: Vec<PlannedNode>,
+    /// A name for each of `nodes`, for use in `moves` and later waves.
+    pub names: Vec<String>,
+    /// Nodes that exist with the pods that come to them (`namespace/name`).
+    pub existing: Vec<(String, Vec<String>)>,
+    /// Pods that run and change their place, by name.
+    pub moves: Vec<Move>,
+    /// `namespace/name` of the pods of each of `nodes`.
+    pub pods: Vec<Vec<String>>,
+    pub unscheduled: Vec<(String, Vec<String>)>,
+    /// What the cluster costs afterwards.
+    pub cost: Micros,
+    /// Proven: no legal wave of the same disruption charge ends lower.
+    pub bound: Micros,
+    /// A higher bound that search proved without a certificate.
+    pub claimed_bound: Option<Micros>,
+    /// The member of the engine that found it.
+    pub engine: String,
+}
+
+/// A running pod that changes its place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Move {
+    pub pod: String,
+    pub from: String,
+    pub to: String,
+}
+
+/// What an audit found.
+#[derive(Clone, Debug)]
+pub struct Audit {
+    /// Price of the nodes that exist, those on their way out aside.
+    pub current_cost: Micros,
+    /// The first is the one that is legal now; only it without `all_waves`.
+    pub waves: Vec<Wave>,
+    pub ideal: Ideal,
+    pub frontier: Vec<Point>,
+    /// Nodes that stay in the first wave, and why, by name.
+    pub blocked: Vec<(String, Vec<String>)>,
+    pub disruption_price: Micros,
+    pub flexibility_premium: Micros,
+    pub certificate: Value,
+    /// NodeClaims of the first wave.
+    pub claims: Vec<Value>,
+    pub elapsed: Duration,
+    pub warnings: Vec<String>,
+}
+
+/// Audits a world.
+pub fn audit(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_>) -> Result<Audit, AuditError> {
+    let began = clock();
+    let cx = Context { catalog, options, clock, due: options.engine.deadline };
+    let price = options.disruption_price.unwrap_or_else(|| price::default_price(&cx.scene(world)));
+    let scene = cx.scene(world);
+    let first = cx.solve(&scene, price, &options.limits, share(options))?;
+    let ideal = ideal::ideal(&cx, &scene, &first)?;
+    let premium = first.premium(&cx, &scene, price)?;
+    let names = simulate::names(world, 1, first.lifted.nodes.len());
+    let mut waves = vec![wave(world, &first, &names)];
+    let mut warnings = warnings(world, &scene, &first);
+    let frontier = if options.frontier { frontier::frontier(&cx, &scene, price, &first)? } else { Vec::new() };
+    if options.all_waves {
+        let next = simulate::after(world, &first.lowered, &first.lifted, &names);
+        warnings.extend(follow(&cx, next, price, &mut waves)?);
+    }
+    let blocked = blocked::blocked(&scene, &first, &ideal, price);
+    Ok(Audit {
+        current_cost: first.lowered.instance.current_cost(),
+        waves,
+        frontier,
+        blocked,
+        disruption_price: price,
+        flexibility_premium: premium,
+        certificate: first.certificate(&cx, world, price),
+        claims: millwright_models::lift::node_claims(world, &first.lowered, &first.lifted.nodes),
+        ideal,
+        elapsed: clock().saturating_sub(began),
+        warnings,
+    })
+}
+
+/// Which part of the time the first wave gets.
+fn share(options: &Options) -> f64 {
+    match (options.frontier, options.all_waves) {
+        (false, false) => 0.7,
+        (true, true) => 0.3,
+        _ => 0.4,
+    }
+}
+
+/// Solves wave after wave, each on the result of the one before, until
+/// nothing changes. Says so if time ends it earlier.
+fn follow(
+    cx: &Context<'_>,
+    mut world: World,
+    price: Micros,
+    waves: &mut Vec<Wave>,
+) -> Result<Option<String>, AuditError> {
+    while !waves.last().is_none_or(Wave::is_nothing) {
+        if waves.len() == MOST_WAVES || cx.late() {
+            return Ok(Some(format!("the waves were followed as far as number {}: there may be more", waves.len())));
+        }
+        let next = {
+            let scene = cx.scene(&world);
+            let solved = cx.solve(&scene, price, &cx.options.limits, 0.5)?;
+            let names = simulate::names(&world, waves.len() + 1, solved.lifted.nodes.len());
+            let wave = wave(&world, &solved, &names);
+            if wave.is_nothing() {
+                break;
+            }
+            waves.push(wave);
+            simulate::after(&world, &solved.lowered, &solved.lifted, &names)
+        };
+        world = next;
+    }
+    Ok(None)
+}
+
+impl Wave {
+    /// Whether it changes no node and places no pod.
+    pub fn is_nothing(&self) -> bool {
+        self.removed.is_empty() && self.nodes.is_empty() && self.existing.is_empty()
+    }
+
+    /// Running pods that lose their place.
+    pub fn evictions(&self) -> usize {
+        self.moves.len()
+    }
+}
+
+/// A solved wave in names.
+fn wave(world: &World, solved: &Solved<'_>, names: &[String]) -> Wave {
+    let pods = |list: &[usize]| -> Vec<String> { list.iter().map(|p| world.pods[*p].full_name()).collect() };
+    let lifted = &solved.lifted;
+    let target = |to: &Target| match to {
+        Target::Existing(name) => name.clone(),
+        Target::New(i) => names[*i].clone(),
+    };
+    let moves = lifted.moves.iter();
+    let mut removed = lifted.removed.clone();
+    removed.sort();
+    Wave {
+        removed,
+        nodes: lifted.nodes.clone(),
+        names: names.to_vec(),
+        existing: lifted.existing.iter().map(|(node, list)| (node.clone(), pods(list))).collect(),
+        moves: moves
+            .map(|m| Move { pod: world.pods[m.pod].full_name(), from: m.from.clone(), to: target(&m.to) })
+            .collect(),
+        pods: lifted.nodes.iter().map(|n| pods(&n.pods)).collect(),
+        unscheduled: lifted.unscheduled.iter().map(|(p, why)| (world.pods[*p].full_name(), why.clone())).collect(),
+        cost: solved.cost(),
+        bound: solved.bound(),
+        claimed_bound: solved.claimed_bound(),
+        engine: solved.outcome.source.to_owned(),
+    }
+}
+
+/// What was assumed, and what the user should know of the nodes.
+fn warnings(world: &World, scene: &Scene<'_>, first: &Solved<'_>) -> Vec<String> {
+    let mut out = world.warnings.clone();
+    // What keeps a node stands with the node.
+    let own = first.lowered.warnings.iter().filter(|w| !w.contains(" cannot be removed: "));
+    out.extend(own.filter(|w| !world.warnings.contains(w)).cloned());
+    for (pool, fault) in &first.terms.faults {
+        out.push(format!("NodePool {pool}: {fault}; no node of it may be disrupted"));
+    }
+    let mut drifts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (name, drift) in &first.terms.drifted {
+        drifts.entry(drift.as_str()).or_default().push(name);
+    }
+    for (reason, names) in drifts {
+        out.push(format!(
+            "{} will be replaced in any case, having drifted ({reason}): {}",
+            nodes(names.len()),
+            list(&names)
+        ));
+    }
+    let expired = |n: &&crate::nodes::StateNode<'_>| n.claim.is_some_and(|c| crate::expire::is_expired(c, scene.now));
+    let expired: Vec<&str> = scene.nodes.iter().filter(expired).map(|n| n.name()).collect();
+    if !expired.is_empty() {
+        out.push(format!("{} past expireAfter: {}", nodes(expired.len()), list(&expired)));
+    }
+    let unpriced: Vec<&str> =
+        (0..scene.nodes.len()).filter(|n| scene.price(*n).is_none()).map(|n| scene.nodes[n].name()).collect();
+    if !unpriced.is_empty() {
+        out.push(format!("the price of {} is not known and counts as 0: {}", nodes(unpriced.len()), list(&unpriced)));
+    }
+    let leaving: Vec<&str> = scene.nodes.iter().filter(|n| n.is_marked(&scene.memory)).map(|n| n.name()).collect();
+    if !leaving.is_empty() {
+        out.push(format!(
+            "{} on the way out, in no cost here; their pods are planned for: {}",
+            nodes(leaving.len()),
+            list(&leaving)
+        ));
+    }
+    let bare = first.lifted.moves.iter().filter(|m| crate::pods::is_bare(&world.pods[m.pod])).count();
+    if bare > 0 {
+        let pods = if bare == 1 { "1 pod".to_owned() } else { format!("{bare} pods") };
+        out.push(format!("the wave moves {pods} that no controller will make again"));
+    }
+    out
+}
+
+fn nodes(count: usize) -> String {
+    if count == 1 { "1 node".to_owned() } else { format!("{count} nodes") }
+}
+
+/// The first few of many names.
+fn list(names: &[&str]) -> String {
+    const SHOWN: usize = 5;
+    let more = names.len().saturating_sub(SHOWN);
+    let shown = names[..names.len().min(SHOWN)].join(", ");
+    if more > 0 { format!("{shown} and {more} more") } else { shown }
+}
+
+impl<'a> Context<'a> {
+    /// The world as the rules see it.
+    fn scene<'w>(&self, world: &'w World) -> Scene<'w>
+    where
+        'a: 'w,
+    {
+        let mut scene = Scene::new(world, self.catalog, self.options.lower.gates, self.options.now, Memory::default());
+        scene.unmanaged = self.options.include_unmanaged || world.node_claims.is_empty();
+        scene
+    }
+}
