@@ -87,10 +87,11 @@ fn changes(w: &Wave) -> String {
         counted(w.moves.len(), "pod")
     );
     out += &named("  - remove ", &w.removed);
-    let mut groups: BTreeMap<(&str, &str, &str, &str, i64), (usize, usize)> = BTreeMap::new();
+    type Kind<'a> = (&'a str, &'a str, &'a str, &'a str, i64);
+    let mut groups: BTreeMap<Kind<'_>, (usize, usize)> = BTreeMap::new();
     for n in &w.nodes {
-        let key = (&*n.instance_type, &*n.zone, &*n.capacity_type, &*n.pool, n.price);
-        let group = groups.entry(key).or_default();
+        let kind = (&*n.instance_type, &*n.zone, &*n.capacity_type, &*n.pool, n.price);
+        let group = groups.entry(kind).or_default();
         *group = (group.0 + 1, group.1 + n.pods.len());
     }
     for (shown, ((kind, zone, capacity, pool, price), (count, pods))) in groups.iter().enumerate() {

@@ -8,7 +8,7 @@ use millwright_solver::engine;
 use millwright_solver::instance::Micros;
 
 use super::AuditError;
-use super::solve::{Context, Solved};
+use super::solve::{Context, Solved, rooted};
 use crate::candidates::Scene;
 
 /// The cheapest set of nodes, budgets, PodDisruptionBudgets, opt-outs and the
@@ -31,7 +31,15 @@ pub fn ideal(cx: &Context<'_>, scene: &Scene<'_>, first: &Solved<'_>) -> Result<
     if free == first.terms.removals {
         return Ok(own);
     }
-    let lowered = lower_with_removals(scene.world, cx.catalog, &cx.options.lower, &free)?;
+    let mut free = free;
+    let lowered = loop {
+        let lowered = lower_with_removals(scene.world, cx.catalog, &cx.options.lower, &free)?;
+        let rooted = rooted(scene.world, &lowered);
+        if rooted.is_empty() {
+            break lowered;
+        }
+        free.nodes.retain(|name, _| !rooted.contains_key(name));
+    };
     let outcome = engine::solve(&lowered.instance, &cx.engine(0.6), cx.clock)?;
     let instance = &lowered.instance;
     let cost = outcome.plan.cost_after(instance);

@@ -91,6 +91,11 @@ impl<'a> Context<'a> {
         loop {
             let terms = terms(scene, price, limits, &held);
             let mut lowered = lower_with_removals(scene.world, self.catalog, settings, &terms.removals)?;
+            let rooted = rooted(scene.world, &lowered);
+            if !rooted.is_empty() {
+                held.extend(rooted);
+                continue;
+            }
             if no_spot {
                 close_spot(&mut lowered);
             }
@@ -119,6 +124,24 @@ struct Rounds<'w> {
     solved: Solved<'w>,
     held: BTreeMap<String, String>,
     met_spot: bool,
+}
+
+/// Nodes with pods that nothing but the node itself would take, by name, with
+/// the reason.
+pub fn rooted(world: &World, lowered: &Lowered<'_>) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    for (s, _) in lowered.instance.shapes.iter().enumerate().filter(|(_, s)| s.tiers.is_empty()) {
+        let why = lowered.unhosted.iter().find(|(shape, _)| *shape == s).map(|(_, why)| why.join("; "));
+        for p in &lowered.shape_pods[s] {
+            if let Some(&home) = lowered.homes.get(p) {
+                let pod = world.pods[*p].full_name();
+                let why = why.as_deref().unwrap_or("nothing would take it");
+                out.entry(lowered.places[home].name.to_owned())
+                    .or_insert_with(|| format!("pod {pod} could not be placed again: {why}"));
+            }
+        }
+    }
+    out
 }
 
 /// Lets nothing be bought on the spot market.
