@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use millwright_models::resources::Resources;
 use serde_json::Value;
 
 /// What to buy and what goes where.
@@ -39,6 +40,10 @@ pub struct PlannedNode {
     pub price: i64,
     pub pods: Vec<String>,
     pub instance_types: Vec<String>,
+    /// What pods may take of it, those of DaemonSets included.
+    pub allocatable: Resources,
+    /// What its DaemonSets take.
+    pub daemons: Resources,
 }
 
 /// The same pods under first fit.

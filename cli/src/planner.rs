@@ -93,6 +93,8 @@ fn answer(world: &World, decision: Decision) -> Answer {
         capacity_type: n.capacity_type,
         price: n.price,
         instance_types: n.instance_types,
+        allocatable: n.allocatable,
+        daemons: n.daemons,
     };
     let baseline = decision.baseline.map(|b| Baseline {
         engine: BASELINE.to_owned(),

@@ -220,6 +220,8 @@ pub enum PlanOutput {
     Json,
     /// The NodeClaims, ready to apply
     Yaml,
+    /// One page for a browser: every node with its pods
+    Html,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

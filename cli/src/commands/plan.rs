@@ -2,7 +2,7 @@
 
 use crate::args::{PlanArgs, PlanOutput};
 use crate::failure::{Failure, Outcome};
-use crate::output::{json, plan_table, yaml};
+use crate::output::{html, json, plan_table, yaml};
 use crate::progress::Progress;
 use crate::{load, planner, stdio};
 
@@ -22,6 +22,10 @@ pub fn run(args: &PlanArgs) -> Result<Outcome, Failure> {
                 stdio::complain(&format!("warning: {warning}"));
             }
             stdio::print(|out| yaml::write(&decision, out))?;
+        }
+        PlanOutput::Html => {
+            let page = html::of_plan(&world, &catalog, &decision, &provenance(&catalog));
+            stdio::print(|out| out.write_all(page.as_bytes()))?;
         }
         PlanOutput::Table => {
             let text = plan_table::render(&decision, &provenance(&catalog));

@@ -13,6 +13,7 @@ use millwright_solver::instance::Micros;
 use millwright_solver::plan::Plan;
 
 use crate::lower::{BinSource, Lowered};
+use crate::resources::Resources;
 
 /// A node to buy.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,6 +32,10 @@ pub struct PlannedNode {
     pub bin: usize,
     /// Row whose type, zone and capacity type are told here.
     pub row: usize,
+    /// What pods may take of it, those of DaemonSets included.
+    pub allocatable: Resources,
+    /// What its DaemonSets take.
+    pub daemons: Resources,
 }
 
 /// A pod that changes its place.
@@ -110,6 +115,8 @@ pub fn lift(lowered: &Lowered<'_>, plan: &Plan, spot_types: usize) -> Lifted {
             instance_types: launch.types,
             bin: node.bin,
             row: launch.row,
+            allocatable: lowered.offers.ptype(row).allocatable.clone(),
+            daemons: daemons(lowered, launch.row),
         });
     }
     let mut unscheduled: BTreeMap<usize, Vec<String>> = lowered.refused.iter().cloned().collect();
@@ -131,6 +138,19 @@ pub fn lift(lowered: &Lowered<'_>, plan: &Plan, spot_types: usize) -> Lifted {
         existing,
         unscheduled: unscheduled.into_iter().collect(),
     }
+}
+
+/// What the DaemonSets of a row take: the difference between what the type
+/// has and what the bin offers.
+fn daemons(lowered: &Lowered<'_>, row: usize) -> Resources {
+    let whole = &lowered.offers.ptype(&lowered.offers.rows[row]).allocatable;
+    let mut taken = Resources::default();
+    for (name, &left) in lowered.dims.resources.iter().zip(&lowered.instance.bins[row].capacity) {
+        if whole.get(name) > left {
+            taken.set(name, whole.get(name) - left);
+        }
+    }
+    taken
 }
 
 /// The pods among those placed that had a place before.
