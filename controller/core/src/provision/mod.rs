@@ -1,11 +1,11 @@
 //! What to buy for the pods that wait.
 
+mod greedy;
 mod proof;
 
 use std::time::Duration;
 
 use millwright_models::catalog::Catalog;
-use millwright_models::greedy::{self, GreedyOptions};
 use millwright_models::lift::{self, Lifted, PlannedNode};
 use millwright_models::lower::{self, BinSource, LowerError, Lowered};
 use millwright_models::world::World;
@@ -103,16 +103,25 @@ pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_
         // The rest of the time goes to the plan without the choice of types.
         engine_options.deadline = engine_options.deadline.map(|d| began + d.saturating_sub(began).mul_f64(0.7));
     }
-    let outcome = engine::solve(&lowered.instance, &engine_options, clock)?;
-    let lifted = lift::lift(&lowered, &outcome.plan, options.lower.spot_types);
+    let mut outcome = engine::solve(&lowered.instance, &engine_options, clock)?;
+    let mut lifted = lift::lift(&lowered, &outcome.plan, options.lower.spot_types);
     let mut premium = 0;
     if has_envelopes {
         premium = (lifted.cost - single_type_cost(world, catalog, options, clock, &lifted)?).max(0);
     }
     let elapsed = clock().saturating_sub(began);
+    let mut baseline = None;
+    if options.baseline {
+        let (decided, told) = greedy::run(world, &lowered, options, clock);
+        if let Some(plan) = greedy::better(&lowered, &decided, &outcome.plan) {
+            outcome.plan = plan;
+            outcome.source = greedy::SOURCE;
+            lifted = lift::lift(&lowered, &outcome.plan, options.lower.spot_types);
+        }
+        baseline = Some(told);
+    }
     let certificate = proof::to_json(world, catalog, &lowered, &outcome, options);
     let claims = lift::node_claims(world, &lowered, &lifted.nodes);
-    let baseline = options.baseline.then(|| baseline(world, &lowered, options, clock));
     let current_cost = current_cost(&lowered, catalog);
     // What the reader assumed comes first; some of it the compiler repeats.
     let mut warnings = world.warnings.clone();
@@ -150,24 +159,6 @@ fn single_type_cost(
     // A plan that leaves more pods out is no comparison.
     let fair = single.unscheduled.len() <= flexible.unscheduled.len();
     Ok(if fair { single.cost.min(flexible.cost) } else { flexible.cost })
-}
-
-fn baseline(world: &World, lowered: &Lowered<'_>, options: &Options, clock: Clock<'_>) -> Baseline {
-    let began = clock();
-    let settings = GreedyOptions {
-        preference_policy: options.lower.preferences,
-        min_values_policy: options.lower.min_values,
-        ..GreedyOptions::new(options.lower.gates)
-    };
-    let pools: Vec<_> = lowered.offers.pools.iter().map(|p| (p.pool, p.types.clone())).collect();
-    let minute = Duration::from_secs(60);
-    let plan = greedy::solve(world, &pools, &settings, &|| clock().saturating_sub(began) > minute);
-    Baseline {
-        cost: plan.cost,
-        nodes: plan.claims.len(),
-        unscheduled: plan.unscheduled.len(),
-        elapsed: clock().saturating_sub(began),
-    }
 }
 
 fn current_cost(lowered: &Lowered<'_>, catalog: &Catalog) -> Micros {
