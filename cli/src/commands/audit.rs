@@ -3,7 +3,7 @@
 use super::catalog::provenance;
 use crate::args::{AuditArgs, PlanOutput};
 use crate::failure::{Failure, Outcome};
-use crate::output::{audit_json, audit_table, yaml};
+use crate::output::{audit_json, audit_table, html, yaml};
 use crate::progress::Progress;
 use crate::{load, planner, stdio};
 
@@ -17,6 +17,10 @@ pub fn run(args: &AuditArgs) -> Result<Outcome, Failure> {
     match args.output {
         PlanOutput::Json => stdio::print(|out| audit_json::write(&audit, out))?,
         PlanOutput::Yaml => stdio::print(|out| yaml::write_audit(&audit, out))?,
+        PlanOutput::Html => {
+            let page = html::of_audit(&world, &catalog, &audit, &provenance(&catalog));
+            stdio::print(|out| out.write_all(page.as_bytes()))?;
+        }
         PlanOutput::Table => {
             let text = audit_table::render(&audit, &provenance(&catalog));
             stdio::print(|out| out.write_all(text.as_bytes()))?;

@@ -63,6 +63,7 @@ pub struct PodBox {
 pub enum State {
     Existing,
     New,
+    Removed,
 }
 
 /// A node with its pods.
