@@ -94,19 +94,29 @@ pub struct Tally {
     pub disrupting: u64,
 }
 
+/// Nodes and what is remembered of them.
+#[derive(Clone, Copy)]
+pub struct Census<'c, 'w> {
+    pub nodes: &'c [StateNode<'w>],
+    pub memory: &'c Memory,
+    /// Nodes without a claim count too.
+    pub unmanaged: bool,
+}
+
 /// Counts the nodes of `pool` for `reason`. What is not ready uses the budget
 /// up, whatever the cause; repair is there for exactly those.
-pub fn tally(nodes: &[StateNode<'_>], memory: &Memory, pool: &str, reason: Reason) -> Tally {
+pub fn tally(census: Census<'_, '_>, pool: &str, reason: Reason) -> Tally {
     let mut tally = Tally::default();
-    for node in nodes.iter().filter(|n| n.pool() == Some(pool)) {
+    for node in census.nodes.iter().filter(|n| n.pool() == Some(pool)) {
         let rebooting = node.is_rebooting();
-        let counts = node.is_managed() && (node.is_initialized() || rebooting) && !node.is_terminating_instance();
+        let mine = node.is_managed() || census.unmanaged;
+        let counts = mine && (node.is_initialized() || rebooting) && !node.is_terminating_instance();
         if !counts {
             continue;
         }
         tally.total += 1;
         let unready = !node.is_ready() && reason != Reason::Unhealthy;
-        if unready || rebooting || node.is_marked(memory) {
+        if unready || rebooting || node.is_marked(census.memory) {
             tally.disrupting += 1;
         }
     }
@@ -128,15 +138,14 @@ pub struct Allowance {
 /// Allowances of every pool for `reason`, and what could not be evaluated.
 pub fn allowances(
     pools: &[NodePool],
-    nodes: &[StateNode<'_>],
-    memory: &Memory,
+    census: Census<'_, '_>,
     reason: Reason,
     now: Timestamp,
 ) -> (BTreeMap<String, Allowance>, Vec<(String, BudgetError)>) {
     let mut faults = Vec::new();
     let mut all = BTreeMap::new();
     for pool in pools {
-        let tally = tally(nodes, memory, pool.name(), reason);
+        let tally = tally(census, pool.name(), reason);
         let allowed = allowed(pool, tally.total, reason, now).unwrap_or_else(|e| {
             faults.push((pool.name().to_owned(), e));
             0

@@ -16,6 +16,7 @@ use millwright_solver::instance::Micros;
 pub use exclusion::Exclusion;
 pub use filter::Unconsolidatable;
 
+use crate::budgets::Census;
 use crate::cost;
 use crate::nodes::{Memory, StateNode, state_nodes};
 use crate::pdb::{Pdbs, Refusal};
@@ -95,6 +96,11 @@ impl<'w> Scene<'w> {
             pools: world.node_pools.iter().map(types).collect(),
             unmanaged: false,
         }
+    }
+
+    /// What budgets count.
+    pub fn census(&self) -> Census<'_, 'w> {
+        Census { nodes: &self.nodes, memory: &self.memory, unmanaged: self.unmanaged }
     }
 
     /// Pods bound to node `n`.

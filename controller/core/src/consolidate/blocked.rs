@@ -64,9 +64,10 @@ fn stays(scene: &Scene<'_>, solved: &Solved<'_>, ideal: &Ideal, price: Micros, n
             );
         }
         if price > 0 && charge > 0 {
-            let charge = charge as f64 / 1e6;
+            let (charge, noun) = (charge as f64 / 1e6, if pods == 1 { "pod" } else { "pods" });
             return format!(
-                "removing it would save no more than moving its {pods} pods is taken to cost ({charge} $/h)"
+                "removing it would save no more than its disruption is taken to cost: {charge} $/h for the node and \
+                 {pods} {noun}"
             );
         }
         return "no cheaper set of nodes was found as long as the nodes that may not go stay".to_owned();

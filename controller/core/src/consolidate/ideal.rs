@@ -1,14 +1,15 @@
 //! What the cluster would cost if nothing but its pods had a say.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use millwright_models::lift;
 use millwright_models::lower::{RemovalTerms, Removals, lower_with_removals};
 use millwright_solver::engine;
 use millwright_solver::instance::Micros;
 
-use super::AuditError;
 use super::solve::{Context, Solved, rooted};
+use super::terms::terms;
+use super::{AuditError, Options};
 use crate::candidates::Scene;
 
 /// The cheapest set of nodes, budgets, PodDisruptionBudgets, opt-outs and the
@@ -52,6 +53,11 @@ pub fn ideal(cx: &Context<'_>, scene: &Scene<'_>, first: &Solved<'_>) -> Result<
     } else {
         Ok(Ideal { cost, bound, removed: lifted.removed.into_iter().collect() })
     }
+}
+
+/// Whether nothing holds the first wave back, so that it aims at the ideal.
+pub fn is_within_reach(scene: &Scene<'_>, price: Micros, options: &Options) -> bool {
+    terms(scene, price, &options.limits, &BTreeMap::new()).removals == removals(scene)
 }
 
 fn removals(scene: &Scene<'_>) -> Removals {

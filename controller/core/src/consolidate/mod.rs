@@ -131,7 +131,8 @@ pub fn audit(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'
     let cx = Context { catalog, options, clock, due: options.engine.deadline };
     let price = options.disruption_price.unwrap_or_else(|| price::default_price(&cx.scene(world)));
     let scene = cx.scene(world);
-    let first = cx.solve(&scene, price, &options.limits, share(options))?;
+    let first =
+        cx.solve(&scene, price, &options.limits, share(options, ideal::is_within_reach(&scene, price, options)))?;
     let ideal = ideal::ideal(&cx, &scene, &first)?;
     let premium = first.premium(&cx, &scene, price)?;
     let names = simulate::names(world, 1, first.lifted.nodes.len());
@@ -158,9 +159,11 @@ pub fn audit(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'
     })
 }
 
-/// Which part of the time the first wave gets.
-fn share(options: &Options) -> f64 {
+/// Which part of the time the first wave gets; `alone` if nothing else has to
+/// be worked out for the ideal.
+fn share(options: &Options, alone: bool) -> f64 {
     match (options.frontier, options.all_waves) {
+        (false, false) if alone && options.lower.spot_types == 1 => 1.0,
         (false, false) => 0.7,
         (true, true) => 0.3,
         _ => 0.4,

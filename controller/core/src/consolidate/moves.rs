@@ -75,6 +75,7 @@ impl Sets {
 mod tests {
     use super::*;
     use millwright_models::lift::{Move, PlannedNode};
+    use millwright_models::resources::Resources;
 
     fn node(price: Micros, pods: Vec<usize>) -> PlannedNode {
         PlannedNode {
@@ -88,6 +89,8 @@ mod tests {
             instance_types: Vec::new(),
             bin: 0,
             row: 0,
+            allocatable: Resources::default(),
+            daemons: Resources::default(),
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use millwright_models::catalog::{CapacityType, Catalog, Gates};
+use millwright_models::karpenter::labels::{CAPACITY_TYPE, SPOT};
 use millwright_models::lift::{self, Lifted};
 use millwright_models::lower::{BinSource, Lowered, Removals, Settings, lower_with_removals};
 use millwright_models::world::World;
@@ -16,7 +17,7 @@ use super::moves::parts;
 use super::terms::{Terms, terms};
 use super::{AuditError, Limits, Options, launch, policy};
 use crate::candidates::Scene;
-use crate::nodes::Memory;
+use crate::nodes::{Memory, StateNode};
 use crate::provision::{self, Clock};
 
 /// What every solve of an audit shares.
@@ -64,7 +65,9 @@ impl<'a> Context<'a> {
         let part = Context { catalog: self.catalog, options: self.options, clock: self.clock, due };
         let judged = scene.world.node_pools.iter().any(|p| p.disruption.policy == "Balanced");
         let open = self.options.lower.gates.spot_to_spot_consolidation;
-        let plain = part.rounds(scene, price, limits, false, judged || !open)?;
+        let has_spot = |n: &StateNode<'_>| n.labels().get(CAPACITY_TYPE).is_some_and(|c| c == SPOT);
+        let gated = !open && scene.nodes.iter().any(has_spot);
+        let plain = part.rounds(scene, price, limits, false, judged || gated)?;
         // Where spot may not replace spot, spot nodes can still go without
         // replacement: worth a look of its own.
         if open || plain.held.is_empty() || !plain.met_spot {

@@ -86,7 +86,28 @@ pub fn terms<'w>(scene: &Scene<'w>, price: Micros, limits: &Limits, held: &BTree
         }
     }
     out.removals.budgets = budgets.all;
+    drop_idle(&mut out.removals);
     out
+}
+
+/// Leaves out budgets that all nodes together could not exceed.
+fn drop_idle(removals: &mut Removals) {
+    let mut most = vec![0; removals.budgets.len()];
+    for &(b, amount) in removals.nodes.values().flat_map(|t| &t.budgets) {
+        most[b] += amount;
+    }
+    let mut place = vec![None; most.len()];
+    let mut kept = Vec::new();
+    for (b, budget) in removals.budgets.drain(..).enumerate() {
+        if most[b] > budget.max {
+            place[b] = Some(kept.len());
+            kept.push(budget);
+        }
+    }
+    removals.budgets = kept;
+    for terms in removals.nodes.values_mut() {
+        terms.budgets = terms.budgets.iter().filter_map(|&(b, amount)| Some((place[b]?, amount))).collect();
+    }
 }
 
 fn drifted(scene: &Scene<'_>, n: usize) -> Option<Drift> {
@@ -150,7 +171,7 @@ impl Allowed {
     fn new(scene: &Scene<'_>, faults: &mut Vec<(String, BudgetError)>) -> Self {
         let mut all = BTreeMap::new();
         for reason in [Reason::Empty, Reason::Drifted, Reason::Underutilized] {
-            let (of_pools, bad) = allowances(&scene.world.node_pools, &scene.nodes, &scene.memory, reason, scene.now);
+            let (of_pools, bad) = allowances(&scene.world.node_pools, scene.census(), reason, scene.now);
             for fault in bad {
                 if !faults.contains(&fault) {
                     faults.push(fault);

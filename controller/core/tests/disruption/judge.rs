@@ -96,18 +96,8 @@ impl Check<'_, '_> {
             let told = self.scene.candidate(n, Class::Graceful).err().is_some_and(|e| e.has_event());
             self.same(&format!("event of {name}"), told, *wanted);
         }
-        let judge: [(&str, &BTreeMap<String, String>, fn(&Scene<'_>, &Candidate<'_>) -> Result<(), String>); 2] = [
-            ("consolidatable", &e.consolidatable, |s, c| s.consolidatable(c).map_err(|e| e.to_string())),
-            ("emptiable", &e.emptiable, |s, c| s.emptiable(c).map_err(|e| e.to_string())),
-        ];
-        for (what, wanted, judge) in judge {
-            for (name, wanted) in wanted {
-                let n = self.node(name);
-                let candidate = self.scene.candidate(n, Class::Graceful).map_err(|e| e.to_string());
-                let got = candidate.and_then(|c| judge(self.scene, &c));
-                self.verdict(&format!("{what} {name}"), got, wanted);
-            }
-        }
+        self.filter("consolidatable", &e.consolidatable, |s, c| s.consolidatable(c).map_err(|e| e.to_string()));
+        self.filter("emptiable", &e.emptiable, |s, c| s.emptiable(c).map_err(|e| e.to_string()));
         for (name, wanted) in &e.empty {
             let n = self.node(name);
             let got = self.scene.candidate(n, Class::Graceful).map(|c| c.is_empty());
@@ -118,11 +108,25 @@ impl Check<'_, '_> {
         self.pods(e);
     }
 
+    fn filter(
+        &mut self,
+        what: &str,
+        wanted: &BTreeMap<String, String>,
+        judge: fn(&Scene<'_>, &Candidate<'_>) -> Result<(), String>,
+    ) {
+        for (name, wanted) in wanted {
+            let n = self.node(name);
+            let candidate = self.scene.candidate(n, Class::Graceful).map_err(|e| e.to_string());
+            let got = candidate.and_then(|c| judge(self.scene, &c));
+            self.verdict(&format!("{what} {name}"), got, wanted);
+        }
+    }
+
     fn budgets(&mut self, e: &Expected) {
         let s = self.scene;
         let mut faults = Vec::new();
         for reason in Reason::ALL {
-            let (all, bad) = allowances(&s.world.node_pools, &s.nodes, &s.memory, reason, s.now);
+            let (all, bad) = allowances(&s.world.node_pools, s.census(), reason, s.now);
             faults.extend(bad.into_iter().map(|(pool, _)| pool));
             for (pool, a) in &all {
                 let asked = |map: &BTreeMap<String, BTreeMap<String, i64>>| {

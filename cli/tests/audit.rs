@@ -1,0 +1,205 @@
+//! `millwright audit`: fields, exit codes, limits, proof.
+#![allow(clippy::unwrap_used, clippy::expect_used)]
+
+mod support;
+
+use serde_json::Value;
+use support::{Run, Scratch, run};
+
+/// No clock decides: fast and the same everywhere.
+const ROUNDS: [&str; 4] = ["--iterations", "5", "--now", "2026-11-30T12:00:00Z"];
+
+const CATALOG: &str = "apiVersion: millwright.dev/v1
+kind: Catalog
+region: r
+types:
+- {name: m.small, architecture: amd64, operatingSystems: [linux], capacity: {cpu: 2, memory: 8Gi, pods: 30}, \
+allocatable: {cpu: 2, memory: 8Gi, pods: 30}, offerings: [{zone: a, capacityType: on-demand, price: 0.1}]}
+- {name: m.large, architecture: amd64, operatingSystems: [linux], capacity: {cpu: 8, memory: 32Gi, pods: 60}, \
+allocatable: {cpu: 8, memory: 32Gi, pods: 60}, offerings: [{zone: a, capacityType: on-demand, price: 0.4}]}
+";
+
+fn pool(budget: &str) -> String {
+    format!(
+        "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec:\n  template: {{spec: \
+         {{expireAfter: Never, nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: c}}, requirements: \
+         [{{key: karpenter.sh/capacity-type, operator: In, values: [on-demand]}}]}}}}\n  disruption: \
+         {{consolidationPolicy: WhenEmptyOrUnderutilized, consolidateAfter: 0s, budgets: [{{nodes: '{budget}'}}]}}\n"
+    )
+}
+
+/// A large node with its claim.
+fn node(name: &str) -> String {
+    let labels = format!(
+        "{{kubernetes.io/hostname: {name}, kubernetes.io/arch: amd64, kubernetes.io/os: linux, \
+         node.kubernetes.io/instance-type: m.large, topology.kubernetes.io/zone: a, karpenter.sh/capacity-type: \
+         on-demand, karpenter.sh/nodepool: p, karpenter.sh/registered: 'true', karpenter.sh/initialized: 'true'}}"
+    );
+    let room = "{cpu: 8, memory: 32Gi, pods: 60}";
+    format!(
+        "---\napiVersion: v1\nkind: Node\nmetadata: {{name: {name}, creationTimestamp: '2026-11-30T00:00:00Z', labels: \
+         {labels}}}\nspec: {{providerID: 'x:///{name}'}}\nstatus: {{allocatable: {room}, capacity: {room}}}\n---\n\
+         apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {{name: claim-{name}, labels: {labels}}}\nspec: \
+         {{requirements: [], expireAfter: Never, nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: \
+         c}}}}\nstatus: {{providerID: 'x:///{name}', nodeName: {name}, allocatable: {room}, capacity: {room}}}\n"
+    )
+}
+
+fn pod(name: &str, on: &str) -> String {
+    format!(
+        "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}, namespace: d, labels: {{app: w}}, ownerReferences: \
+         [{{apiVersion: apps/v1, kind: ReplicaSet, name: w, uid: u, controller: true}}]}}\nspec: {{nodeName: {on}, \
+         containers: [{{name: c, resources: {{requests: {{cpu: 500m, memory: 1Gi}}}}}}]}}\nstatus: {{phase: Running}}\n"
+    )
+}
+
+/// Four large nodes with one small pod each.
+fn cluster(budget: &str) -> String {
+    let each = |i: usize| node(&format!("n{i}")) + &pod(&format!("w{i}"), &format!("n{i}"));
+    pool(budget) + &(0..4).map(each).collect::<String>()
+}
+
+struct Case {
+    scratch: Scratch,
+    objects: String,
+    catalog: String,
+}
+
+impl Case {
+    fn new(name: &str, objects: &str) -> Self {
+        let scratch = Scratch::new(name);
+        let objects = scratch.file("objects.yaml", objects);
+        let catalog = scratch.file("catalog.yaml", CATALOG);
+        Self { scratch, objects, catalog }
+    }
+
+    fn audit(&self, args: &[&str]) -> Run {
+        run(&[&["audit", "-f", &self.objects, "--catalog", &self.catalog][..], args, &ROUNDS].concat())
+    }
+
+    fn json(&self, args: &[&str]) -> Value {
+        let ran = self.audit(&[args, &["-o", "json"]].concat());
+        assert_eq!(ran.code, 0, "{}", ran.err);
+        ran.json()
+    }
+}
+
+fn count(value: &Value) -> usize {
+    value.as_array().unwrap_or_else(|| panic!("{value} is no list")).len()
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or_else(|| panic!("{value} is no number"))
+}
+
+#[test]
+fn json_has_every_field_of_the_contract() {
+    let case = Case::new("audit-contract", &cluster("100%"));
+    let json = case.json(&["--disruption-price", "0", "--frontier", "--waves", "all"]);
+    assert_eq!(number(&json["current_cost_per_hour"]), 1.6);
+    assert_eq!((number(&json["cost_per_hour"]), number(&json["savings_per_hour"])), (0.1, 1.5));
+    assert!(number(&json["lower_bound_per_hour"]) <= 0.1 && number(&json["gap"]) >= 0.0);
+    assert_eq!(number(&json["ideal"]["cost_per_hour"]), 0.1);
+    assert_eq!((count(&json["removed_nodes"]), json["evictions"].as_u64(), count(&json["nodes"])), (4, Some(4), 1));
+    assert_eq!(json["nodes"][0]["instance_type"], "m.small");
+    assert_eq!(json["nodes"][0]["instance_types"], serde_json::json!(["m.small", "m.large"]));
+    let wave = &json["waves"][0];
+    assert_eq!((&wave["removed"], &wave["cost_per_hour"]), (&json["removed_nodes"], &json["cost_per_hour"]));
+    assert_eq!(count(&wave["pods_moved"]), 4);
+    for moved in wave["pods_moved"].as_array().unwrap() {
+        assert_eq!(moved["to"], wave["added"][0]["name"], "{moved}");
+        assert!(moved["from"].as_str().unwrap().starts_with('n') && moved["pod"].as_str().unwrap().starts_with("d/w"));
+    }
+    let points: Vec<u64> =
+        json["frontier"].as_array().unwrap().iter().map(|p| p["evictions"].as_u64().unwrap()).collect();
+    assert!(points.is_sorted() && points.last() == Some(&4), "{points:?}");
+    for field in ["engine", "elapsed_ms", "existing", "unscheduled", "blocked", "flexibility_premium", "warnings"] {
+        assert!(!json[field].is_null(), "{field}");
+    }
+    assert!(json["certificate"]["options"]["audit"].is_object());
+}
+
+#[test]
+fn a_budget_cuts_the_wave_and_the_next_ones_follow() {
+    let case = Case::new("audit-budget", &cluster("1"));
+    let json = case.json(&["--disruption-price", "0", "--waves", "all"]);
+    assert_eq!(count(&json["removed_nodes"]), 1);
+    assert!(count(&json["waves"]) >= 3, "{}", json["waves"]);
+    let waves = json["waves"].as_array().unwrap();
+    assert!(waves.iter().all(|w| count(&w["removed"]) == 1), "{waves:?}");
+    let costs: Vec<f64> = waves.iter().map(|w| number(&w["cost_per_hour"])).collect();
+    assert!(costs.is_sorted_by(|a, b| a > b), "{costs:?}");
+    assert_eq!(costs.last(), Some(&0.1));
+    assert_eq!(number(&json["ideal"]["cost_per_hour"]), 0.1);
+    let stays = json["blocked"].as_array().unwrap();
+    assert_eq!(stays.len(), 3);
+    assert!(stays.iter().any(|b| b["reasons"][0].as_str().unwrap().contains("1 of 4 nodes at once")), "{stays:?}");
+}
+
+#[test]
+fn limits_and_the_price_on_disruption_hold_it_back() {
+    let case = Case::new("audit-limits", &cluster("100%"));
+    let json = case.json(&["--disruption-price", "0", "--max-evictions", "2"]);
+    assert!(json["evictions"].as_u64() <= Some(2) && number(&json["cost_per_hour"]) < 1.6, "{json}");
+    let json = case.json(&["--disruption-price", "0", "--max-removed", "1"]);
+    assert_eq!(count(&json["removed_nodes"]), 1);
+    let json = case.json(&["--disruption-price", "1"]);
+    assert_eq!((count(&json["removed_nodes"]), number(&json["cost_per_hour"])), (0, 1.6));
+    assert!(
+        json["blocked"][0]["reasons"][0].as_str().unwrap().contains("its disruption is taken to cost"),
+        "{}",
+        json["blocked"]
+    );
+}
+
+#[test]
+fn savings_above_the_tolerance_exit_3() {
+    let case = Case::new("audit-fail", &cluster("100%"));
+    assert_eq!(case.audit(&["--disruption-price", "0", "--fail-above", "1.4"]).code, 3);
+    let fine = case.audit(&["--disruption-price", "0", "--fail-above", "1.5"]);
+    assert_eq!(fine.code, 0);
+    assert!(fine.out.contains("Cost now") && fine.out.contains("$1.6000"), "{}", fine.out);
+    assert_eq!(case.audit(&["--disruption-price", "-1"]).code, 2);
+    let claims = case.audit(&["--disruption-price", "0", "-o", "yaml"]);
+    assert!(claims.out.contains("kind: NodeClaim") && claims.out.contains("# remove: n0"), "{}", claims.out);
+}
+
+#[test]
+fn the_proof_holds_and_a_changed_audit_does_not() {
+    let case = Case::new("audit-verify", &cluster("2"));
+    let json = case.json(&["--disruption-price", "0.01"]);
+    let verify = |name: &str, json: &Value| {
+        let file = case.scratch.file(name, &json.to_string());
+        run(&["verify", &file, "-f", &case.objects, "--catalog", &case.catalog])
+    };
+    let ran = verify("good.json", &json);
+    assert_eq!(ran.code, 0, "{}{}", ran.out, ran.err);
+    let all = Value::from(["n0", "n1", "n2", "n3"].map(Value::from).to_vec());
+    for (field, value) in [
+        ("cost_per_hour", Value::from(0.05)),
+        ("lower_bound_per_hour", Value::from(9.0)),
+        ("current_cost_per_hour", Value::from(2.0)),
+        ("evictions", Value::from(0)),
+        ("removed_nodes", all),
+        ("existing", Value::from(Vec::<Value>::new())),
+    ] {
+        let mut changed = json.clone();
+        changed[field] = value;
+        let ran = verify("bad.json", &changed);
+        assert_eq!(ran.code, 1, "{field}: {}{}", ran.out, ran.err);
+    }
+}
+
+#[test]
+fn nodes_that_nobody_manages_go_only_if_asked_for() {
+    let bare = |i: usize| node(&format!("n{i}")).split("---\napiVersion: karpenter.sh/v1").next().unwrap().to_owned();
+    let with_claim = pool("100%") + &node("n0") + &pod("w0", "n0") + &bare(1) + &pod("w1", "n1");
+    let case = Case::new("audit-unmanaged", &with_claim);
+    let json = case.json(&["--disruption-price", "0"]);
+    assert_eq!(json["removed_nodes"], serde_json::json!(["n0"]));
+    let json = case.json(&["--disruption-price", "0", "--include-unmanaged"]);
+    assert_eq!(count(&json["removed_nodes"]), 2);
+    let case = Case::new("audit-no-claims", &(pool("100%") + &bare(0) + &pod("w0", "n0") + &bare(1)));
+    let json = case.json(&["--disruption-price", "0"]);
+    assert_eq!((count(&json["removed_nodes"]), number(&json["cost_per_hour"])), (2, 0.1));
+}
