@@ -9,11 +9,13 @@ use crate::certificate::{Certificate, U_SHIFT};
 use crate::instance::Instance;
 
 /// An item that a place admits, its value there, and its joint group with the
-/// most pods of it there.
+/// most pods of it there. It stands for all items that agree in demand, value
+/// and group, with their pods.
 struct Guest {
     item: usize,
     value: i128,
     joint: Option<(usize, u32)>,
+    count: u64,
 }
 
 /// Bins that differ in price only.
@@ -30,6 +32,7 @@ type Kind = (Vec<bool>, Vec<Option<u32>>, Vec<(usize, i64)>, Option<usize>, Vec<
 
 /// Proves every bin that the bound must cover.
 pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> Result<(), BrokenProof> {
+    let telling = telling(instance, items);
     let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
     let mut guests: Vec<Vec<Guest>> = Vec::new();
     let mut likes: BTreeMap<(&[i64], usize), Like> = BTreeMap::new();
@@ -37,7 +40,7 @@ pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> R
     for (b, bin) in instance.bins.iter().enumerate().filter(|(_, bin)| bin.in_bound) {
         let open: Vec<bool> = items.admissions.iter().map(|&a| instance.admissions[a].bins.contains(b)).collect();
         let joint: Vec<Option<u32>> = items.joint.iter().map(|j| Some(j.on_bin())).collect();
-        let kind: Kind = (open, bin.domain.clone(), bin.limit_use.clone(), bin.supply, joint);
+        let kind: Kind = (open, telling(&bin.domain), bin.limit_use.clone(), bin.supply, joint);
         let mut budget = i128::from(bin.price) * 1000;
         for &(l, a) in &bin.limit_use {
             budget += super::product(dual(&proof.limit_duals, l), a)?;
@@ -106,6 +109,23 @@ pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> R
     })
 }
 
+/// What of a place's domains decides the value of an item there: others do not
+/// tell bins apart.
+fn telling(instance: &Instance, items: &Items) -> impl Fn(&[Option<u32>]) -> Vec<Option<u32>> {
+    let mut asked = vec![false; instance.keys];
+    items.needs.iter().flatten().for_each(|&k| asked[k] = true);
+    let mut valued = vec![false; instance.keys];
+    items.list.iter().filter_map(|i| i.by_domain.as_ref()).for_each(|by| valued[by.key] = true);
+    move |domain| {
+        let told = |(k, d): (usize, &Option<u32>)| match (valued[k], asked[k]) {
+            (true, _) => *d,
+            (false, true) => d.map(|_| 0),
+            (false, false) => None,
+        };
+        domain.iter().enumerate().map(told).collect()
+    }
+}
+
 /// The least worth of each node's room, scaled.
 pub(super) fn nodes(instance: &Instance, proof: &Certificate, items: &Items) -> Vec<i128> {
     let mut guests: Vec<Vec<Guest>> = Vec::with_capacity(instance.nodes.len());
@@ -159,14 +179,22 @@ fn vectors<'a>(instance: &Instance, proof: &'a Certificate) -> Vec<&'a [i64]> {
 }
 
 fn admitted(items: &Items, open: &[bool], domain: &[Option<u32>], joint: &[Option<u32>]) -> Vec<Guest> {
-    (0..items.list.len())
-        .filter(|&i| open[items.admission[i]])
-        .filter_map(|i| {
-            let value = items.value(i, domain)?;
-            let joint = items.joint_of[i].and_then(|j| joint[j].map(|most| (j, most)));
-            (value > 0).then_some(Guest { item: i, value: i128::from(value) << U_SHIFT, joint })
-        })
-        .collect()
+    let mut same: BTreeMap<(usize, Option<usize>, i64), usize> = BTreeMap::new();
+    let mut guests: Vec<Guest> = Vec::new();
+    for i in (0..items.list.len()).filter(|&i| open[items.admission[i]]) {
+        let Some(value) = items.value(i, domain).filter(|v| *v > 0) else { continue };
+        let joint = items.joint_of[i].and_then(|j| joint[j].map(|most| (j, most)));
+        let next = guests.len();
+        let at = match items.alike[i] {
+            Some(class) => *same.entry((class, joint.map(|j| j.0), value)).or_insert(next),
+            None => next,
+        };
+        if at == next {
+            guests.push(Guest { item: i, value: i128::from(value) << U_SHIFT, joint, count: 0 });
+        }
+        guests[at].count += u64::from(items.list[i].count);
+    }
+    guests
 }
 
 fn cost(demand: &[i64], u: &[i64]) -> i128 {
@@ -186,7 +214,7 @@ fn worth(items: &Items, guests: &[Guest], room: &[i64], u: &[i64], unit: &[i128]
         if extra <= 0 {
             continue;
         }
-        let count = u64::from(items.list[g.item].count);
+        let count = g.count;
         let room = most(items.demand[g.item], room);
         match (g.joint, items.alike[g.item]) {
             (Some((j, cap)), _) => joint.push((true, j, -extra, room.min(count), u64::from(cap))),
