@@ -10,6 +10,7 @@ pub fn finish(mut state: Arrivals) -> Plan {
     let mut plan = Plan::default();
     let mut served = vec![0_u32; instance.shapes.len()];
     let mut demoted: BTreeMap<(usize, usize), u32> = BTreeMap::new();
+    let by_price = by_price(&state);
     for p in 0..state.places.len() {
         let contents = std::mem::take(&mut state.places[p].contents);
         if contents.is_empty() {
@@ -26,7 +27,7 @@ pub fn finish(mut state: Arrivals) -> Plan {
         let content: Contents = by_shape.into_iter().collect();
         match state.places[p].bin {
             Some(bin) => {
-                let bin = cheapest(&mut state, bin, p, &contents);
+                let bin = cheapest(&mut state, &by_price, bin, p, &contents);
                 plan.bought.push(NewNode { bin, contents: content });
             }
             None => plan.placed.push((p, content)),
@@ -42,29 +43,42 @@ pub fn finish(mut state: Arrivals) -> Plan {
     plan
 }
 
+/// Bins that may be bought, per cell, cheapest first.
+fn by_price(state: &Arrivals) -> Vec<Vec<usize>> {
+    let mut out = vec![Vec::new(); state.index.cells.len()];
+    for (b, bin) in state.instance.bins.iter().enumerate().filter(|(_, b)| b.buyable) {
+        out[state.index.cells.of_bin[b] as usize].push((bin.price, b));
+    }
+    let sorted = |mut cell: Vec<(Micros, usize)>| {
+        cell.sort_unstable();
+        cell.into_iter().map(|c| c.1).collect()
+    };
+    out.into_iter().map(sorted).collect()
+}
+
 /// The cheapest bin in the same cell for what `place` holds, within limits.
-fn cheapest(state: &mut Arrivals, bin: usize, place: usize, contents: &[(usize, usize, u32)]) -> usize {
+fn cheapest(
+    state: &mut Arrivals,
+    by_price: &[Vec<usize>],
+    bin: usize,
+    place: usize,
+    contents: &[(usize, usize, u32)],
+) -> usize {
     let instance = state.instance;
     let used: Vec<i64> =
         instance.bins[bin].capacity.iter().zip(&state.places[place].room).map(|(c, r)| c - r).collect();
     let admissions: Vec<usize> = contents.iter().map(|&(s, t, _)| instance.shapes[s].tiers[t].admission).collect();
-    let cell = state.index.cells.of_bin[bin];
+    let cell = &by_price[state.index.cells.of_bin[bin] as usize];
     shift_draws(state, bin, 1);
-    let key = |b: usize| -> (Micros, usize) { (instance.bins[b].price, b) };
-    let mut best = bin;
-    for (b, candidate) in instance.bins.iter().enumerate() {
-        if key(b).0 >= key(best).0
-            || state.index.cells.of_bin[b] != cell
-            || candidate.capacity.iter().zip(&used).any(|(c, u)| c < u)
-            || !admissions.iter().all(|&a| instance.admissions[a].bins.contains(b))
-            || !state.buyable(b)
-            || state.index.scopes[b] != state.index.scopes[bin]
-            || !varied(instance, state.index, b, &used, &admissions)
-        {
-            continue;
-        }
-        best = b;
-    }
+    let cheaper = cell.iter().copied().take_while(|&b| instance.bins[b].price < instance.bins[bin].price);
+    let hosts = |b: usize| {
+        instance.bins[b].capacity.iter().zip(&used).all(|(c, u)| c >= u)
+            && admissions.iter().all(|&a| instance.admissions[a].bins.contains(b))
+            && state.index.scopes[b] == state.index.scopes[bin]
+            && state.buyable(b)
+            && varied(instance, state.index, b, &used, &admissions)
+    };
+    let best = cheaper.into_iter().find(|&b| hosts(b)).unwrap_or(bin);
     shift_draws(state, best, -1);
     best
 }
