@@ -106,18 +106,29 @@ impl<'a> Certifier<'a> {
 
     /// The bound of the fluid relaxation, repaired. Takes milliseconds.
     pub fn fluid(&mut self) -> Micros {
+        self.start();
+        self.best().0
+    }
+
+    /// Looks at the fluid relaxation; what it proves is in [`Self::best`].
+    pub fn start(&mut self) {
         if let Ok(duals) = fluid::duals(self.instance, &self.reduced) {
             self.consider(duals, &|| false);
         }
-        self.best().0
     }
 
     /// The best bound so far and its proof, accepted by the verifier. Never
     /// falls.
     pub fn best(&mut self) -> (Micros, &Certificate) {
+        self.best_until(&|| false)
+    }
+
+    /// The same, or an earlier one if the values need a second attempt and
+    /// `stop` says there is no time.
+    pub fn best_until(&mut self, stop: &dyn Fn() -> bool) -> (Micros, &Certificate) {
         if let (false, Some(best)) = (self.fresh, &self.best) {
             let made = |factor| proof::certificate(self.instance, &self.reduced, &best.duals, &best.u, factor);
-            if let Some(accepted) = proof::accepted(self.instance, &self.stand_in, made)
+            if let Some(accepted) = proof::accepted(self.instance, &self.stand_in, made, stop)
                 && accepted.0 > self.proven.0
             {
                 self.proven = accepted;

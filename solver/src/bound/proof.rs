@@ -72,10 +72,14 @@ pub(super) fn accepted(
     instance: &Instance,
     stand_in: &Plan,
     made: impl Fn(f64) -> Certificate,
+    stop: &dyn Fn() -> bool,
 ) -> Option<(Micros, Certificate)> {
     let mut factor = 1.0 - 1e-9;
     let mut loss = 1e-9;
-    for _ in 0..ATTEMPTS {
+    for attempt in 0..ATTEMPTS {
+        if attempt > 0 && stop() {
+            return None;
+        }
         let certificate = made(factor);
         match check::certificate(instance, stand_in, &certificate) {
             Ok(bound) => return Some((bound, certificate)),

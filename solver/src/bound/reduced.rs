@@ -7,7 +7,7 @@ use fixedbitset::FixedBitSet;
 use super::joint;
 use super::knapsack::{Columns, Guest, Room};
 use super::split::{self, Split};
-use crate::instance::{Instance, Key, RuleKind};
+use crate::instance::{Admission, Instance, Key, RuleKind};
 
 /// Pods of one shape in one tier: (shape, tier, count).
 pub type Served = (usize, usize, u32);
@@ -274,6 +274,7 @@ fn families(
 ) -> Vec<Family> {
     type Like<'a> = (&'a [i64], usize, Option<usize>, &'a [usize], Vec<usize>);
     let mut map: BTreeMap<Like, Family> = BTreeMap::new();
+    let mut bare: Vec<Option<Admission>> = vec![None; instance.keys];
     for (at, &(s, t, count)) in served.iter().enumerate() {
         let shape = &instance.shapes[s];
         let tier = &shape.tiers[t];
@@ -284,6 +285,7 @@ fn families(
                 && rule.owned_by(s)
                 && tier.waived.binary_search(&r).is_err()
                 && !needs.contains(&k)
+                && meets(&instance.admissions[tier.admission], bare[k].get_or_insert_with(|| bare_places(instance, k)))
             {
                 needs.push(k);
             }
@@ -305,4 +307,20 @@ fn families(
         family.members.push(at);
     }
     map.into_values().collect()
+}
+
+/// Places without a domain for a key: whoever needs one must keep off.
+fn bare_places(instance: &Instance, key: usize) -> Admission {
+    let mut bins = FixedBitSet::with_capacity(instance.bins.len());
+    let bare = instance.bins.iter().enumerate().filter(|b| b.1.domain[key].is_none());
+    bare.for_each(|(b, _)| bins.insert(b));
+    let mut nodes = FixedBitSet::with_capacity(instance.nodes.len());
+    let bare = instance.nodes.iter().enumerate().filter(|n| n.1.domain[key].is_none());
+    bare.for_each(|(n, _)| nodes.insert(n));
+    Admission { bins, nodes }
+}
+
+/// Whether some place is in both.
+fn meets(a: &Admission, b: &Admission) -> bool {
+    !a.bins.is_disjoint(&b.bins) || !a.nodes.is_disjoint(&b.nodes)
 }

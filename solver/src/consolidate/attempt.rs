@@ -19,10 +19,13 @@ pub fn attempt(instance: &Instance, gone: &[usize], rounds: u64, seed: u64, stop
 
 /// A plan for an instance that removes nothing.
 pub fn pack(instance: &Instance, rounds: u64, seed: u64, stop: &dyn Fn() -> bool) -> Option<Plan> {
+    if stop() {
+        return None;
+    }
     let index = Index::new(instance);
     let problem = Problem::new(instance, &index);
     let cast = problem.cast(&problem.everyone());
-    let mut correction = Correction::new(&cast.model, seed);
+    let mut correction = Correction::new(cast.packed(), seed);
     let mut idle = 0;
     for _ in 0..rounds {
         let before = correction.best().map(|b| b.0.clone());
@@ -31,6 +34,6 @@ pub fn pack(instance: &Instance, rounds: u64, seed: u64, stop: &dyn Fn() -> bool
         }
         idle = if correction.best().map(|b| b.0.clone()) == before { idle + 1 } else { 0 };
     }
-    let (_, solution) = correction.best()?;
-    Some(cast.plan(solution).map_or_else(|| first_fit(instance, &index), |(plan, _)| plan))
+    correction.best()?;
+    Some(cast.plan(&correction).map_or_else(|| first_fit(instance, &index), |(plan, _)| plan))
 }

@@ -24,6 +24,14 @@ impl<'a> Incumbent<'a> {
         taken
     }
 
+    /// Takes a plan that the checker has accepted if it is better.
+    pub fn offer_checked(&mut self, plan: Plan, source: &'static str) {
+        let merit = Merit::of(self.instance, &plan);
+        if self.plan.as_ref().is_none_or(|b| merit < b.2) {
+            self.plan = Some((plan, source, merit));
+        }
+    }
+
     /// The plan.
     pub fn plan(&self) -> Option<&Plan> {
         self.plan.as_ref().map(|p| &p.0)

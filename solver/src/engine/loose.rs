@@ -14,7 +14,7 @@ use crate::search::Correction;
 use super::Problem;
 
 /// Most pods for which this is tried.
-const PODS: u64 = 2_000;
+const PODS: u64 = 300;
 /// Constructions tried.
 const ROUNDS: usize = 30;
 
@@ -37,15 +37,13 @@ pub fn plans(loose: &Instance, seed: u64, stop: &dyn Fn() -> bool) -> Vec<Plan> 
     let index = Index::new(loose);
     let problem = Problem::new(loose, &index);
     let cast = problem.cast(&problem.everyone());
-    let mut correction = Correction::new(&cast.model, seed);
+    let mut correction = Correction::new(cast.packed(), seed);
     let mut out = vec![first_fit(loose, &index)];
     for _ in 0..ROUNDS {
         if !correction.round(stop) {
             break;
         }
     }
-    if let Some((_, solution)) = correction.best() {
-        out.extend(cast.plan(solution).map(|(plan, _)| plan));
-    }
+    out.extend(cast.plan(&correction).map(|(plan, _)| plan));
     out
 }

@@ -22,8 +22,11 @@ use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
 use timing::Timing;
 
-/// Up to this many pods first fit costs nothing, so it always competes.
-const FIRST_FIT_ANYWAY: u64 = 2_000;
+/// Up to this many pods of so many shapes first fit costs nothing, so it
+/// always competes.
+const FIRST_FIT_ANYWAY: (u64, usize) = (2_000, 200);
+/// Up to this many pods it competes where search leaves some without a place.
+const FIRST_FIT_IF_SHORT: u64 = 2_000;
 
 /// Answers `instance` within the deadline that `options` sets on `clock`.
 pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Outcome, EngineError> {
@@ -50,7 +53,8 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
         let mut early = if instance.pods() <= crate::exact::PODS { timing.early(0.5) } else { timing };
         race = race::run(instance, &index, options, &mut early, &mut best);
     }
-    if best.plan().is_none() || instance.pods() <= FIRST_FIT_ANYWAY {
+    let short = best.plan().is_none_or(|p| p.unserved_pods() > 0 && instance.pods() <= FIRST_FIT_IF_SHORT);
+    if short || (instance.pods() <= FIRST_FIT_ANYWAY.0 && instance.shapes.len() <= FIRST_FIT_ANYWAY.1) {
         best.offer(first_fit(instance, &index), "first-fit");
     }
     if best.plan().is_none() {

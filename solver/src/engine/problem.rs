@@ -2,7 +2,9 @@ use crate::arrival::Index;
 use crate::fluid;
 use crate::instance::Instance;
 use crate::plan::Plan;
+use crate::search::Correction;
 use crate::search::allot::allot;
+use crate::search::fold::Fold;
 use crate::search::model::Model;
 use crate::search::offers;
 use crate::search::packing::{Packing, Pods};
@@ -26,6 +28,8 @@ pub struct Cast<'a> {
     pub model: Model<'a>,
     /// Pods that arrive after packing.
     pub late: Pods,
+    /// The same with like cells made one, where that helps.
+    fold: Option<Fold<'a>>,
 }
 
 impl<'a> Problem<'a> {
@@ -40,7 +44,9 @@ impl<'a> Problem<'a> {
     pub fn cast(&self, waiting: &[(usize, usize, u32)]) -> Cast<'a> {
         let cost = |unit: &Unit, _cell: u32| unit.demand.iter().zip(&self.rho).map(|(&d, p)| d as f64 * p).sum();
         let allotment = allot(self.instance, self.index, &self.bins, waiting, &cost);
-        Cast { model: Model::new(self.instance, self.index, &self.bins, allotment.items), late: allotment.late }
+        let model = Model::new(self.instance, self.index, &self.bins, allotment.items);
+        let fold = Fold::new(&model);
+        Cast { model, late: allotment.late, fold }
     }
 
     /// Everybody in the first tier.
@@ -63,10 +69,43 @@ impl<'a> Problem<'a> {
     }
 }
 
-impl Cast<'_> {
-    /// A plan that the checker accepts, and whether it is the packing as it
-    /// was found.
-    pub fn plan(&self, solution: &Solution) -> Option<(Plan, bool)> {
+impl<'a> Cast<'a> {
+    /// Whether like cells were made one.
+    pub fn is_folded(&self) -> bool {
+        self.fold.is_some()
+    }
+
+    /// What search packs.
+    pub fn packed(&self) -> &Model<'a> {
+        self.fold.as_ref().map_or(&self.model, |f| &f.model)
+    }
+
+    /// The best construction spelled out in the whole model, to be refined
+    /// there; `None` where that is what was packed.
+    pub fn unfolded(&self, correction: &Correction, seed: u64) -> Option<Correction<'_>> {
+        let fold = self.fold.as_ref()?;
+        let solution = fold.unfold(&self.model, &correction.best()?.1, correction.values())?;
+        let value = fold.spread(&self.model, correction.values());
+        Some(Correction::resume(&self.model, solution, value, seed))
+    }
+
+    /// A plan of a refined construction.
+    pub fn refined(&self, correction: &Correction) -> Option<(Plan, bool)> {
+        self.spelled(&correction.best()?.1)
+    }
+
+    /// A plan of the best construction that the checker accepts, and whether
+    /// it is the packing as it was found.
+    pub fn plan(&self, correction: &Correction) -> Option<(Plan, bool)> {
+        let (_, solution) = correction.best()?;
+        match &self.fold {
+            Some(fold) => self.spelled(&fold.unfold(&self.model, solution, correction.values())?),
+            None => self.spelled(solution),
+        }
+    }
+
+    /// The same for a solution of the whole model.
+    fn spelled(&self, solution: &Solution) -> Option<(Plan, bool)> {
         let (instance, index) = (self.model.instance, self.model.index);
         let packing = Packing::new(&self.model, solution);
         let plan = packing.plan(instance, index, &self.late);

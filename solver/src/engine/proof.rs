@@ -1,10 +1,11 @@
+use super::timing::Timing;
 use crate::bound::{Certifier, Round, Served, served};
 use crate::certificate::{Certificate, Item};
 use crate::check;
 use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 /// A bound for what a plan serves.
 #[derive(Clone, Debug)]
@@ -17,21 +18,27 @@ pub struct Proof {
     pub certificate: Certificate,
 }
 
-/// Rounds of proof until `stop`, at most `rounds`. The bound so far is told
-/// to `tell`.
+/// Rounds of proof until `timing` or `done` says stop, at most `rounds`. The
+/// bound so far is told to `tell`.
 pub fn prove(
     instance: &Instance,
     served: Vec<Served>,
     rounds: u64,
     tell: &AtomicI64,
-    stop: &dyn Fn() -> bool,
+    mut timing: Timing,
+    done: &AtomicBool,
 ) -> Proof {
     let mut certifier = Certifier::new(instance, &served);
-    tell.fetch_max(certifier.fluid(), Ordering::Relaxed);
-    let mut done = 0;
-    while done < rounds && !stop() {
-        done += 1;
-        match certifier.round(stop) {
+    certifier.start();
+    // Verifying the first bound tells how long the last one will take.
+    let first = timing.landing(|| certifier.best().0);
+    tell.fetch_max(first, Ordering::Relaxed);
+    let stop = || timing.up() || done.load(Ordering::Relaxed);
+    for _ in 0..rounds {
+        if stop() {
+            break;
+        }
+        match certifier.round(&stop) {
             Round::Better => {
                 tell.fetch_max((certifier.estimate() * 1e6).floor() as i64, Ordering::Relaxed);
             }
@@ -39,9 +46,16 @@ pub fn prove(
             Round::Converged | Round::Stopped => break,
         }
     }
-    let (bound, certificate) = certifier.best();
+    let due = timing.due();
+    let (bound, certificate) = certifier.best_until(&|| due.up());
     let certificate = certificate.clone();
     Proof { served, bound, certificate }
+}
+
+/// Everybody in the first tier, as far as somewhere admits them.
+pub fn everyone(instance: &Instance) -> Vec<Served> {
+    let shapes = instance.shapes.iter().enumerate();
+    shapes.filter(|(_, s)| s.count > 0 && !s.tiers.is_empty()).map(|(s, shape)| (s, 0, shape.count)).collect()
 }
 
 /// The proof for a plan: the one at hand, fitted to the pods that the plan

@@ -1,5 +1,5 @@
 use super::incumbent::Incumbent;
-use super::proof::{Proof, prove};
+use super::proof::{self, Proof, prove};
 use super::timing::Timing;
 use super::{Cast, Options, Problem};
 use crate::arrival::Index;
@@ -17,6 +17,11 @@ pub struct Result {
     pub proof: Option<Proof>,
 }
 
+/// Share of the time that a folded packing is searched for before it is
+/// spelled out.
+const FOLDED: f64 = 0.6;
+/// Up to this many pods that pays: of more, too few nodes could be rebuilt.
+const FINE: u64 = 5_000;
 /// Constructions without progress after which a search without a deadline,
 /// or of a small instance, has nothing more to try.
 const PATIENCE: u64 = 300;
@@ -25,40 +30,77 @@ const SMALL: u64 = 150;
 
 /// Searches and proves at the same time.
 pub fn run(instance: &Instance, index: &Index, options: &Options, timing: &mut Timing, best: &mut Incumbent) -> Result {
-    let problem = Problem::new(instance, index);
-    let mut rounds = 0;
-    let cast = tiers(&problem, options, timing, best, &mut rounds);
-    let mut correction = Correction::new(&cast.model, options.seed);
-    // The first landing is an answer, and tells how long one takes.
-    if correction.round(&|| timing.up()) {
-        rounds += 1;
-        land(&cast, &correction, timing, best);
-    }
-    let Some(plan) = best.plan() else { return Result { rounds, proof: None } };
-    let pods = served(instance, plan);
     let (bound, done) = (AtomicI64::new(0), AtomicBool::new(false));
+    let (bound, done) = (&bound, &done);
     let share = options.iterations.map_or(u64::MAX, |n| n / 4 + 1);
-    let proof = if options.threads >= 2 {
-        std::thread::scope(|scope| {
-            let until = timing.proof();
-            let (bound, done) = (&bound, &done);
-            let prover = scope.spawn(move || {
-                let stop = || until.up() || (done.load(Ordering::Relaxed) && share == u64::MAX);
-                prove(instance, pods, share, bound, &stop)
-            });
-            if improve(instance, &mut correction, options, timing, bound, &mut rounds) {
-                done.store(true, Ordering::Relaxed);
+    let until = timing.proof();
+    // With one way to serve everybody the proof need not wait for a plan.
+    let at_once = options.threads >= 2 && instance.shapes.iter().all(|s| s.tiers.len() <= 1);
+    std::thread::scope(|scope| {
+        let prover = |pods| scope.spawn(move || prove(instance, pods, share, bound, until, done));
+        let early = at_once.then(|| prover(proof::everyone(instance)));
+        let problem = Problem::new(instance, index);
+        let mut rounds = 0;
+        let cast = tiers(&problem, options, timing, best, &mut rounds);
+        let mut correction = Correction::new(cast.packed(), options.seed);
+        // The first landing is an answer, and tells how long one takes.
+        if correction.round(&|| timing.up()) {
+            rounds += 1;
+            land(&cast, &correction, timing, best);
+        }
+        let pods = best.plan().map(|plan| served(instance, plan));
+        let late = if early.is_none() && options.threads >= 2 { pods.clone().map(prover) } else { None };
+        let threaded = early.is_some() || late.is_some();
+        if pods.is_some() {
+            let until = if threaded { *timing } else { timing.shared() };
+            let fine = cast.is_folded() && instance.pods() <= FINE;
+            let folded = if fine { until.part(FOLDED) } else { until };
+            if improve(instance, &mut correction, options, &folded, bound, &mut rounds) {
+                // Replays give the proof its share whatever happens here.
+                done.store(options.iterations.is_none(), Ordering::Relaxed);
             }
             land(&cast, &correction, timing, best);
-            prover.join().ok()
-        })
-    } else {
-        improve(instance, &mut correction, options, &timing.shared(), &bound, &mut rounds);
-        land(&cast, &correction, timing, best);
-        let until = timing.proof();
-        Some(prove(instance, pods, share, &bound, &|| until.up()))
-    };
-    Result { rounds, proof }
+            if fine {
+                refine(&cast, &correction, options, &until, timing, best);
+            }
+        }
+        let proof = match early.or(late) {
+            Some(prover) => prover.join().ok(),
+            None => pods.map(|pods| prove(instance, pods, share, bound, until, done)),
+        };
+        Result { rounds, proof }
+    })
+}
+
+/// Spells a folded packing out and rebuilds parts of it for the rest of the
+/// time.
+fn refine(
+    cast: &Cast,
+    correction: &Correction,
+    options: &Options,
+    until: &Timing,
+    timing: &mut Timing,
+    best: &mut Incumbent,
+) {
+    if until.up() {
+        return;
+    }
+    let Some(mut fine) = cast.unfolded(correction, options.seed) else { return };
+    let reserved = until.reserving(timing);
+    let most = options.iterations.map_or(u64::MAX, |n| n / 4 + 1);
+    let mut idle = 0;
+    let mut last = fine.best().map(|b| b.0.clone());
+    for _ in 0..most {
+        if !fine.refine(&|| reserved.up()) || idle >= PATIENCE {
+            break;
+        }
+        let now = fine.best().map(|b| b.0.clone());
+        idle = if now == last { idle + 1 } else { 0 };
+        last = now;
+    }
+    if let Some((plan, as_found)) = timing.landing(|| cast.refined(&fine)) {
+        best.offer_checked(plan, if as_found { "ruin-recreate" } else { replayed("ruin-recreate") });
+    }
 }
 
 /// Searches until time is up, nothing more is to be tried, or the bound is as
@@ -107,7 +149,7 @@ fn tiers<'a>(
     let tiers = problem.instance.shapes.iter().map(|s| s.tiers.len()).max().unwrap_or(0);
     for _ in 1..tiers.max(1) {
         let cast = problem.cast(&waiting);
-        let mut correction = Correction::new(&cast.model, options.seed);
+        let mut correction = Correction::new(cast.packed(), options.seed);
         if !correction.round(&|| timing.up()) {
             break;
         }
@@ -125,8 +167,16 @@ fn tiers<'a>(
 
 /// Makes a plan of the best construction and offers it.
 fn land(cast: &Cast, correction: &Correction, timing: &mut Timing, best: &mut Incumbent) {
-    let Some((_, solution)) = correction.best() else { return };
-    if let Some((plan, as_found)) = timing.landing(|| cast.plan(solution)) {
-        best.offer(plan, if as_found { "value-correction" } else { "value-correction-replayed" });
+    if let Some((plan, as_found)) = timing.landing(|| cast.plan(correction)) {
+        best.offer_checked(plan, if as_found { correction.source() } else { replayed(correction.source()) });
+    }
+}
+
+/// The name of a source whose packing had to be replayed under the rules.
+fn replayed(source: &'static str) -> &'static str {
+    match source {
+        "pool-dive" => "pool-dive-replayed",
+        "ruin-recreate" => "ruin-recreate-replayed",
+        _ => "value-correction-replayed",
     }
 }

@@ -40,6 +40,16 @@ impl<'a> Timing<'a> {
         Timing { deadline: self.deadline.map(|d| d.mul_f64(share)), ..*self }
     }
 
+    /// The same, ending at a share of the time.
+    pub fn part(&self, share: f64) -> Self {
+        Timing { share: self.share * share, ..*self }
+    }
+
+    /// The same, keeping back at least what `other` does.
+    pub fn reserving(&self, other: &Timing) -> Self {
+        Timing { reserve: self.reserve.max(other.reserve), ..*self }
+    }
+
     /// Runs a landing (plan and check) and keeps as much time back for the
     /// last one.
     pub fn landing<T>(&mut self, land: impl FnOnce() -> T) -> T {
@@ -58,6 +68,11 @@ impl<'a> Timing<'a> {
     pub fn proof(&self) -> Timing<'a> {
         let reserve = self.deadline.map_or(Duration::ZERO, |d| (d / 12).min(Duration::from_millis(300)));
         Timing { reserve, share: 1.0, ..*self }
+    }
+
+    /// The same with nothing kept back.
+    pub fn due(&self) -> Timing<'a> {
+        Timing { reserve: Duration::ZERO, share: 1.0, ..*self }
     }
 
     /// For a search that leaves the proof its time.

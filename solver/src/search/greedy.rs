@@ -7,6 +7,7 @@ use super::model::{Model, fits};
 use super::pattern::{Pattern, Pricer};
 use super::solution::{Bought, Open, Solution};
 use crate::arrival::Place;
+use crate::fluid::cover;
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
@@ -22,6 +23,10 @@ pub struct Guide<'a> {
     /// Buy at once what is within this share of the best ratio known, rather
     /// than look at all others first.
     pub haste: f64,
+    /// Fill nodes that exist first.
+    pub spares: bool,
+    /// Complete the solution in a rush rather than give up when time is up.
+    pub rush: bool,
     /// Tells that time is up.
     pub stop: &'a dyn Fn() -> bool,
 }
@@ -76,7 +81,7 @@ impl Greedy {
         self.slot.clear();
         self.slot.extend_from_slice(left);
         let mut spares: Vec<Open> = Vec::new();
-        if !model.spares.is_empty() {
+        if guide.spares && !model.spares.is_empty() {
             let places = Place::existing(model.instance, model.index);
             spares.extend(model.spares.iter().map(|s| Open::new(&s.room, held(&places[s.node], model.instance))));
         }
@@ -92,10 +97,14 @@ impl Greedy {
                 }
             }
             for (s, open) in spares.iter_mut().enumerate() {
-                self.fill(model, open, &model.spares[s].lanes, guide.value);
                 if (guide.stop)() {
-                    return None;
+                    if !guide.rush {
+                        return None;
+                    }
+                    self.top_up(model, open, &model.spares[s].lanes, guide.value);
+                    continue;
                 }
+                self.fill(model, open, &model.spares[s].lanes, guide.value);
             }
             for (offer, open) in &mut opened {
                 self.fill(model, open, &model.offers[*offer as usize].lanes, guide.value);
@@ -159,6 +168,10 @@ impl Greedy {
         let mut priced: Vec<Entry> = Vec::new();
         for &o in guide.offers {
             if (guide.stop)() {
+                if guide.rush {
+                    self.rush(model, budget, guide, out, opened);
+                    return Some(());
+                }
                 return None;
             }
             if budget.left(model, o) > 0
@@ -183,6 +196,10 @@ impl Greedy {
                 heap.extend(aside.pop());
             }
             if (guide.stop)() {
+                if guide.rush {
+                    self.rush(model, budget, guide, out, opened);
+                    return Some(());
+                }
                 return None;
             }
             let most = budget.left(model, offer);
@@ -211,6 +228,84 @@ impl Greedy {
             heap.push(Entry { ratio: now, offer });
         }
         Some(())
+    }
+
+    /// Buys for all that is left without weighing contents: for the dearest
+    /// lane the offer with the cheapest room, filled up, again and again.
+    fn rush(
+        &mut self,
+        model: &Model,
+        budget: &mut Budget,
+        guide: &Guide,
+        out: &mut Solution,
+        opened: &mut Vec<(u32, Open)>,
+    ) {
+        let mut total = vec![0.0; model.dims];
+        for (lane, &n) in model.lanes.iter().zip(&self.lane) {
+            total.iter_mut().zip(&lane.demand).for_each(|(t, &d)| *t += d as f64 * f64::from(n));
+        }
+        let columns: Vec<(&[i64], f64)> =
+            guide.offers.iter().map(|&o| &model.offers[o as usize]).map(|o| (&o.room[..], o.price as f64)).collect();
+        let price = cover(&columns, &total).price;
+        let ratio = |o: u32| {
+            let offer = &model.offers[o as usize];
+            // Room for more than all that waits is worth nothing.
+            let room = offer.room.iter().zip(&total).map(|(&r, &t)| (r as f64).min(t));
+            let worth: f64 = room.zip(&price).map(|(r, p)| r * p).sum();
+            (offer.price as f64 + 1e-3) / (worth + 1e-9)
+        };
+        let mut cheap: Vec<(f64, u32)> = guide.offers.iter().map(|&o| (ratio(o), o)).collect();
+        cheap.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
+        let mut lanes: Vec<u32> = (0..model.lanes.len() as u32).filter(|&l| self.lane[l as usize] > 0).collect();
+        lanes.sort_by(|&a, &b| guide.value[b as usize].total_cmp(&guide.value[a as usize]).then(a.cmp(&b)));
+        for l in lanes {
+            let lane = &model.lanes[l as usize];
+            let mut from = 0;
+            while self.lane[l as usize] > 0 {
+                let admits = |o: u32| {
+                    let offer = &model.offers[o as usize];
+                    model.gates[lane.gate].offers.contains(o as usize)
+                        && fits(&lane.demand, &offer.room)
+                        && budget.left(model, o) > 0
+                };
+                let Some(at) = (from..cheap.len()).find(|&i| admits(cheap[i].1)) else { break };
+                from = at;
+                let offer = cheap[at].1;
+                let o = &model.offers[offer as usize];
+                let mut open = Open::new(&o.room, Vec::new());
+                let put = open.put_lane(model, l, 1, &mut self.slot);
+                self.lane[l as usize] -= put;
+                self.top_up(model, &mut open, &o.lanes, guide.value);
+                if o.varied {
+                    self.vary(model, offer, &mut open);
+                }
+                if put == 0 || open.contents.is_empty() {
+                    from += 1;
+                    continue;
+                }
+                self.used.push(offer);
+                if guide.scarce {
+                    budget.take(model, offer, 1);
+                    opened.push((offer, open));
+                    continue;
+                }
+                let again = self.repeats(o.varied, &open).min(budget.left(model, offer) - 1);
+                for &(s, n) in &open.contents {
+                    self.slot[s as usize] -= n * again;
+                    self.lane[model.slots[s as usize].lane as usize] -= n * again;
+                }
+                budget.take(model, offer, again + 1);
+                out.bought.push(Bought { offer, copies: again + 1, contents: open.contents });
+            }
+        }
+    }
+
+    /// How many more nodes with the same contents what is left makes.
+    fn repeats(&self, varied: bool, open: &Open) -> u32 {
+        if varied {
+            return 0;
+        }
+        open.contents.iter().map(|&(s, n)| self.slot[s as usize] / n.max(1)).min().unwrap_or(0)
     }
 
     /// The best few offers of every lane, and the others, worst first: they
