@@ -29,7 +29,7 @@
 //! all counts `Y` that it allows. That holds for any `ρ`, also negative.
 //!
 //! **Removable nodes.** Items also count the residents of removable nodes that
-//! stay. A removable node contributes the smaller of keeping it (minus the
+//! stay, where some tier could serve them at all. A removable node contributes the smaller of keeping it (minus the
 //! worth of its room and of its residents at their best value) and removing it
 //! (minus price plus charge, minus what it frees of limits and supplies, plus
 //! `β_k` for each unit it draws from budget `k`); one that must go contributes

@@ -134,6 +134,31 @@ notices!(a_lost_pod, |_, p| p.unserved.clear(), Broken::Count { shape: 3, want: 
 notices!(a_pod_too_many, |_, p| p.unserved[0].1 = 2, Broken::Count { shape: 3, want: 2, got: 3 });
 notices!(evicted_pods_without_a_place, |_, p| p.removed = vec![1], Broken::Count { shape: 3, want: 3, got: 2 });
 notices!(
+    a_node_that_must_go,
+    |i, _| i.nodes[1].removal = Some(Removal { charge: 1, budgets: vec![], forced: true }),
+    Broken::NotRemoved { node: 1 }
+);
+notices!(
+    an_overdrawn_budget,
+    |i, p| {
+        i.budgets = vec![Budget { max: 9 }, Budget { max: 1 }];
+        i.nodes[1].removal = Some(Removal { charge: 1, budgets: vec![(0, 9), (1, 2)], forced: false });
+        p.removed = vec![1];
+    },
+    Broken::Budget { budget: 1, drawn: 2, max: 1 }
+);
+notices!(
+    residents_put_out_for_nothing,
+    |i, p| {
+        i.shapes[3].count -= 2;
+        i.nodes[1].residents = vec![(3, 1)];
+        p.bought[1].contents.remove(2);
+        p.placed.clear();
+        p.removed = vec![1];
+    },
+    Broken::Evicted { shape: 3, unserved: 1, most: 0 }
+);
+notices!(
     a_full_bin,
     |i, _| i.bins[1].capacity[0] = 7,
     Broken::Overfull { spot: Spot::Bought(1), dim: 0, used: 8, room: 7 }

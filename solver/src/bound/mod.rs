@@ -85,7 +85,9 @@ impl<'a> Certifier<'a> {
         let zero = Duals::zero(instance, &reduced);
         let u = Multipliers::none(&reduced);
         let certificate = proof::certificate(instance, &reduced, &zero, &u, 1.0);
-        let floor = check::certificate(instance, &stand_in, &certificate).unwrap_or(0);
+        // No plan saves more than all that may go costs.
+        let least = instance.nodes.iter().filter(|n| n.removal.is_some()).map(|n| -n.price).sum();
+        let floor = check::certificate(instance, &stand_in, &certificate).unwrap_or(least);
         Certifier {
             instance,
             reduced,
@@ -246,7 +248,9 @@ pub fn served(instance: &Instance, plan: &Plan) -> Vec<Served> {
     }
     for (n, node) in instance.nodes.iter().enumerate() {
         if node.removal.is_some() && plan.removed.binary_search(&n).is_err() {
-            node.residents.iter().for_each(|&(s, c)| first[s] += i64::from(c));
+            // Nothing serves a shape without tiers: it has no value.
+            let valued = node.residents.iter().filter(|r| !instance.shapes[r.0].tiers.is_empty());
+            valued.for_each(|&(s, c)| first[s] += i64::from(c));
         }
     }
     for &(s, _, c) in &plan.demoted {

@@ -114,9 +114,17 @@ pub(super) fn stand_in(instance: &Instance, reduced: &Reduced) -> Plan {
             demoted.push((s, t, c));
         }
     }
-    for n in instance.nodes.iter().filter(|n| n.removal.is_some()) {
-        for &(s, c) in &n.residents {
-            counts[s] -= i64::from(c);
+    // Nodes stay where they may: their residents are all served. Of those that
+    // must go some may not be.
+    let mut removed = Vec::new();
+    for (n, node) in instance.nodes.iter().enumerate() {
+        match &node.removal {
+            Some(r) if r.forced => removed.push(n),
+            Some(_) => {
+                let valued = node.residents.iter().filter(|r| !instance.shapes[r.0].tiers.is_empty());
+                valued.for_each(|&(s, c)| counts[s] -= i64::from(c));
+            }
+            None => {}
         }
     }
     demoted.sort_unstable();
@@ -129,5 +137,5 @@ pub(super) fn stand_in(instance: &Instance, reduced: &Reduced) -> Plan {
     });
     let contents =
         counts.iter().enumerate().filter(|c| *c.1 > 0).map(|(s, &c)| (s, u32::try_from(c).unwrap_or(u32::MAX)));
-    Plan { bought: vec![NewNode { bin: 0, contents: contents.collect() }], demoted, ..Plan::default() }
+    Plan { bought: vec![NewNode { bin: 0, contents: contents.collect() }], removed, demoted, ..Plan::default() }
 }

@@ -47,7 +47,7 @@ pub fn answer(
     clock: Clock,
 ) -> Result<(Plan, bool), EngineError> {
     let reduced = without(instance, gone);
-    let options = Options { deadline: until, threads: 1, ..options.clone() };
+    let options = Options { deadline: until, threads: 1, candidates: Vec::new(), ..options.clone() };
     let outcome = engine::solve(&reduced, &options, clock)?;
     let cost = outcome.plan.cost(&reduced);
     let proven = outcome.bound >= cost || outcome.claimed.is_some_and(|c| c >= cost);

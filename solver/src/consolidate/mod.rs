@@ -28,8 +28,10 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 /// Parts planned anew without progress after which a search without a
-/// deadline ends.
+/// deadline, or of a small cluster, ends.
 const PATIENCE: u64 = 200;
+/// Most pods of a small cluster.
+const SMALL: u64 = 500;
 
 /// Answers an instance with removable nodes within the deadline that
 /// `options` sets on `clock`.
@@ -41,6 +43,9 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
     }
     let time = Time::new(options, clock);
     let mut search = Search::new(instance, options.seed);
+    for candidate in &options.candidates {
+        search.offer_whole(candidate.plan.clone(), candidate.source);
+    }
     begin(&mut search, &must, options, &time)?;
     let claimed = every(&mut search, options, &time)?;
     let proof = match search.plan() {
@@ -60,7 +65,7 @@ fn begin(search: &mut Search, must: &[usize], options: &Options, time: &Time) ->
         return Ok(());
     }
     let reduced = reduce::without(search.lean(), must);
-    let options = Options { deadline: time.at(0.3), ..options.clone() };
+    let options = Options { deadline: time.at(0.3), candidates: Vec::new(), ..options.clone() };
     let outcome = engine::solve(&reduced, &options, time.clock)?;
     search.offer(reduce::lift(outcome.plan, must), outcome.source);
     Ok(())
@@ -97,11 +102,12 @@ fn improve(
     let prover = || {
         let until = Until {
             rounds,
+            patience: if settled { 60 } else { 600 },
             pause: &|| time.up(0.5),
             stop: &|| time.up(0.92) || shared.done.load(Ordering::Relaxed),
             effort: &|| match time.left() {
                 Some(left) => Effort::Seconds(left.as_secs_f64() * 0.4),
-                None => Effort::Nodes(300),
+                None => Effort::Nodes(20),
             },
         };
         prove(instance, pods, &until, &shared)
@@ -131,6 +137,9 @@ fn explore(instance: &Instance, search: &mut Search, options: &Options, time: &T
     let stop = || time.up(0.95);
     let gone = search.dearest();
     search.consider(gone, "dearest", &stop);
+    let residents = instance.nodes.iter().filter(|n| n.removal.is_some()).flat_map(|n| &n.residents);
+    let small = instance.pods() + residents.map(|r| u64::from(r.1)).sum::<u64>() <= SMALL;
+    let patient = options.deadline.is_none() || small;
     let mut idle = 0;
     let mut parts = 0;
     while !stop() && !closed(instance, search, options, shared) {
@@ -142,7 +151,7 @@ fn explore(instance: &Instance, search: &mut Search, options: &Options, time: &T
             search.round(&kept, &stop);
             idle += 1;
         } else if options.iterations.is_some_and(|n| parts >= n)
-            || (idle > PATIENCE && shared.over.load(Ordering::Relaxed) && options.deadline.is_none())
+            || (idle > PATIENCE && shared.over.load(Ordering::Relaxed) && patient)
         {
             break;
         } else {

@@ -57,6 +57,8 @@ impl Shared {
 pub struct Until<'a> {
     /// Most rounds.
     pub rounds: u64,
+    /// Rounds that raise nothing after which no more are made.
+    pub patience: u64,
     /// Rounds end here to leave time for a selection.
     pub pause: &'a dyn Fn() -> bool,
     /// All ends here.
@@ -70,13 +72,15 @@ pub fn prove(instance: &Instance, served: &[Served], until: &Until, shared: &Sha
     let mut certifier = Certifier::new(instance, served);
     let mut best = certifier.fluid();
     shared.bound.fetch_max(best, Ordering::Relaxed);
-    let mut done = 0;
+    let (mut done, mut idle) = (0, 0);
     let mut paused = false;
     loop {
-        let ended = done >= until.rounds || (until.stop)();
+        let ended = done >= until.rounds || idle >= until.patience || (until.stop)();
         let round = if ended { Round::Stopped } else { certifier.round(until.stop) };
         done += 1;
+        idle += 1;
         if round == Round::Better {
+            idle = 0;
             best = best.max((certifier.estimate() * 1e6).floor() as i64);
             shared.bound.fetch_max(best, Ordering::Relaxed);
         }

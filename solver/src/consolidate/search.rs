@@ -88,6 +88,11 @@ impl<'a> Search<'a> {
         taken
     }
 
+    /// Takes a plan of the whole instance if it is better than all before.
+    pub fn offer_whole(&mut self, plan: Plan, source: &'static str) {
+        self.best.offer(plan, source);
+    }
+
     /// Plans for one choice of nodes that go; true if that is better.
     pub fn consider(&mut self, gone: Vec<usize>, source: &'static str, stop: &dyn Fn() -> bool) -> bool {
         if !self.tried.insert(gone.clone()) || !holds(self.instance, &gone) {
@@ -124,8 +129,10 @@ impl<'a> Search<'a> {
             let polished = attempt(&self.lean.instance, &plan.removed, POLISH, self.seed, stop);
             return polished.is_some_and(|p| self.offer(p, "polish"));
         }
-        if !plan.demoted.is_empty() || !plan.unserved.is_empty() {
-            return false;
+        let partial = !plan.demoted.is_empty() || !plan.unserved.is_empty();
+        if partial || (!self.instance.budgets.is_empty() && self.rng.random_bool(0.3)) {
+            let gone = self.exchanged(&plan);
+            return self.consider(gone, "exchange", stop);
         }
         let undone = self.part(&plan);
         let seed = self.seed ^ self.steps;
@@ -139,13 +146,15 @@ impl<'a> Search<'a> {
         let Some(plan) = self.current.clone() else { return false };
         let mut order: Vec<usize> = plan.removed.iter().copied().filter(|&n| !self.is_forced(n)).collect();
         order.sort_by_key(|&n| (self.gain(n), std::cmp::Reverse(self.pods(n)), n));
+        let bought = plan.bought_cost(&self.lean.instance);
         for n in order {
             if stop() {
                 return false;
             }
             let mut less = plan.removed.clone();
             less.retain(|&x| x != n);
-            if self.consider(less.clone(), "fewer", stop) {
+            // Keeping it pays at most if it saves what is bought.
+            if self.gain(n) <= bought && self.consider(less.clone(), "fewer", stop) {
                 return true;
             }
             let stays = (0..self.open.len()).filter(|&m| self.open[m] && plan.removed.binary_search(&m).is_err());
@@ -158,6 +167,25 @@ impl<'a> Search<'a> {
             }
         }
         false
+    }
+
+    /// The choice of a plan with some nodes at random exchanged for others.
+    fn exchanged(&mut self, plan: &Plan) -> Vec<usize> {
+        let mut gone = plan.removed.clone();
+        for _ in 0..self.rng.random_range(0..=2).min(gone.len()) {
+            let at = self.rng.random_range(0..gone.len());
+            gone.remove(at);
+        }
+        let free: Vec<usize> =
+            (0..self.open.len()).filter(|&n| self.open[n] && plan.removed.binary_search(&n).is_err()).collect();
+        let mut wanted = gone;
+        if !free.is_empty() {
+            let more = self.rng.random_range(0..=3);
+            wanted.extend((0..more).map(|_| free[self.rng.random_range(0..free.len())]));
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        choose(self.instance, &wanted)
     }
 
     /// A few nodes at random: new ones, kept ones with what they take in, and

@@ -76,7 +76,8 @@ pub(super) fn partition(instance: &Instance, plan: &Plan, proof: &Certificate) -
     }
     for (n, node) in instance.nodes.iter().enumerate() {
         if node.removal.is_some() && plan.removed.binary_search(&n).is_err() {
-            for &(s, c) in &node.residents {
+            // Nothing serves a shape without tiers: it has no value.
+            for &(s, c) in node.residents.iter().filter(|r| !instance.shapes[r.0].tiers.is_empty()) {
                 *want.entry((s, 0)).or_default() += i128::from(c);
             }
         }
