@@ -14,6 +14,7 @@ pub mod check;
 pub mod consolidate;
 pub mod engine;
 pub mod exact;
+pub mod explain;
 pub mod firstfit;
 pub mod fluid;
 pub mod highs;
