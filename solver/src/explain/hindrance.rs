@@ -3,7 +3,7 @@
 use fixedbitset::FixedBitSet;
 
 use super::scene::{Scene, Spot};
-use super::tally::Tally;
+use super::tally::{Tally, counts_here};
 use crate::instance::RuleKind;
 
 /// Something that excludes spots.
@@ -78,17 +78,19 @@ impl Scene<'_> {
             return;
         }
         let tally = Tally::new(self, index);
-        let everywhere: i64 = tally.selected.values().sum();
         let lowest = match &rule.kind {
             RuleKind::Spread(s) => tally.lowest(rule, s),
             _ => 0,
         };
         self.push(out, Obstacle::Rule(index), |spot| {
-            let Some(domain) = self.domain(spot, rule.key) else { return firm };
+            let Some(domain) = self.domain(spot, rule.key) else { return firm && !anti };
             match &rule.kind {
                 RuleKind::Anti => (firm && tally.selected(domain) > 0) || (selects && tally.owners(domain) > 0),
-                RuleKind::Affinity => tally.selected(domain) == 0 && !(selects && everywhere == 0),
-                RuleKind::Spread(s) => tally.selected(domain) + i64::from(selects) - lowest > i64::from(s.max_skew),
+                RuleKind::Affinity => !tally.attracts(domain, selects),
+                RuleKind::Spread(s) => {
+                    tally.selected(domain) + i64::from(selects && counts_here(self, spot, rule)) - lowest
+                        > i64::from(s.max_skew)
+                }
             }
         });
     }
@@ -100,7 +102,7 @@ impl Scene<'_> {
         let Some(bin) = self.bin(spot).filter(|b| variety.bins.binary_search(b).is_ok()) else { return false };
         let mut load = self.instance.shapes[shape].demand.clone();
         let mut shapes = vec![shape];
-        for &(s, n) in self.contents(spot) {
+        for &(s, n) in self.planned(spot) {
             shapes.push(s);
             for (have, need) in load.iter_mut().zip(&self.instance.shapes[s].demand) {
                 *have += need * i64::from(n);

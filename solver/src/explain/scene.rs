@@ -28,7 +28,7 @@ pub struct Scene<'i> {
     pub limits: Vec<i64>,
     /// What each supply leaves.
     pub supplies: Vec<i64>,
-    pub(super) contents: BTreeMap<usize, Contents>,
+    planned: BTreeMap<usize, Contents>,
     free: Vec<Vec<i64>>,
 }
 
@@ -40,7 +40,7 @@ impl<'i> Scene<'i> {
             spots: Vec::new(),
             limits: instance.limits.iter().map(|l| l.max).collect(),
             supplies: instance.supplies.iter().map(|s| i64::from(s.count)).collect(),
-            contents: BTreeMap::new(),
+            planned: BTreeMap::new(),
             free: Vec::new(),
         };
         for &n in &plan.removed {
@@ -49,8 +49,7 @@ impl<'i> Scene<'i> {
         for (n, node) in instance.nodes.iter().enumerate() {
             if plan.removed.binary_search(&n).is_err() {
                 let placed = plan.placed.iter().find(|(at, _)| *at == n).map_or(&[][..], |(_, c)| c);
-                let spot = scene.add(Spot::Existing(n), &node.free, placed);
-                scene.contents.entry(spot).or_default().extend(&node.residents);
+                scene.add(Spot::Existing(n), &node.free, placed);
             }
         }
         for (at, node) in plan.bought.iter().enumerate() {
@@ -77,7 +76,7 @@ impl<'i> Scene<'i> {
         }
     }
 
-    fn add(&mut self, spot: Spot, room: &[i64], contents: &[(usize, u32)]) -> usize {
+    fn add(&mut self, spot: Spot, room: &[i64], contents: &[(usize, u32)]) {
         let mut free = room.to_vec();
         for &(shape, n) in contents {
             for (have, need) in free.iter_mut().zip(&self.instance.shapes[shape].demand) {
@@ -85,10 +84,8 @@ impl<'i> Scene<'i> {
             }
         }
         self.free.push(free);
+        self.planned.insert(self.spots.len(), contents.to_vec());
         self.spots.push(spot);
-        let at = self.spots.len() - 1;
-        self.contents.insert(at, contents.to_vec());
-        at
     }
 
     /// Room at a spot.
@@ -99,9 +96,9 @@ impl<'i> Scene<'i> {
         }
     }
 
-    /// What the plan puts there, and what runs there and could move.
-    pub fn contents(&self, spot: usize) -> &[(usize, u32)] {
-        self.contents.get(&spot).map_or(&[], Vec::as_slice)
+    /// What the plan puts there.
+    pub fn planned(&self, spot: usize) -> &[(usize, u32)] {
+        self.planned.get(&spot).map_or(&[], Vec::as_slice)
     }
 
     /// The bin behind a spot, if it is one.
