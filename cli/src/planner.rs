@@ -12,7 +12,9 @@ use millwright_models::world::World;
 use millwright_solver::engine;
 
 use crate::answer::{Answer, Baseline, PlannedNode};
-use crate::args::{AuditArgs, Engine, MinValuesPolicy, PlanArgs, PreferencePolicy, Waves, WorldArgs};
+use crate::args::{
+    AuditArgs, Engine, MinValuesPolicy, PlanArgs, PreferencePolicy, SearchArgs, Waves, WorldArgs,
+};
 use crate::failure::Failure;
 
 /// What the baseline is called.
@@ -20,15 +22,20 @@ const BASELINE: &str = "karpenter-greedy";
 
 /// Plans `world` on `catalog`.
 pub fn plan(world: &World, catalog: &Catalog, args: &PlanArgs) -> Result<Answer, Failure> {
-    let options = Options {
-        lower: settings(&args.world),
-        engine: search(args.engine, args.seed, args.deadline, args.iterations),
-        now: args.world.now.unwrap_or_else(Timestamp::now).to_string(),
-        baseline: true,
-    };
+    let options = Options { baseline: true, ..options(&args.world, &args.search) };
     let began = Instant::now();
     let decision = provision::plan(world, catalog, &options, &|| began.elapsed());
     decision.map(|d| answer(world, d)).map_err(|e| Failure::input(e.to_string()))
+}
+
+/// What the flags ask of a plan.
+pub fn options(world: &WorldArgs, flags: &SearchArgs) -> Options {
+    Options {
+        lower: settings(world),
+        engine: search(flags.engine, flags.seed, flags.deadline, flags.iterations),
+        now: world.now.unwrap_or_else(Timestamp::now).to_string(),
+        baseline: false,
+    }
 }
 
 /// Audits `world` on `catalog`.

@@ -20,5 +20,6 @@ pub mod fluid;
 pub mod highs;
 pub mod instance;
 pub mod plan;
+pub mod sat;
 pub mod search;
 pub mod units;

@@ -6,7 +6,7 @@ use millwright_solver::arrival::Index;
 use millwright_solver::check;
 use millwright_solver::explain::{Scene, Spot};
 use millwright_solver::firstfit::first_fit;
-use millwright_solver::instance::{Instance, RuleKind};
+use millwright_solver::instance::{Admission, Bin, Instance, Key, Rule, RuleKind, Shape, Tier};
 use millwright_solver::plan::{Contents, NewNode, Plan};
 
 #[path = "support/tiny.rs"]
@@ -95,4 +95,55 @@ fn hindrances_are_what_the_checker_refuses() {
         }
     }
     assert!(free > 500 && hindered > 500, "{free} free, {hindered} hindered");
+}
+
+/// Three pods, each kept from the next by a rule of its own, in two zones.
+fn triangle(zones: u32) -> Instance {
+    let all = |n: usize| {
+        let mut set = fixedbitset::FixedBitSet::with_capacity(n);
+        set.insert_range(..);
+        set
+    };
+    let mut instance = Instance { dims: 1, keys: 1, domains: vec![zones], ..Instance::default() };
+    for zone in 0..zones {
+        instance.bins.push(Bin {
+            capacity: vec![4],
+            price: 100,
+            domain: vec![Some(zone)],
+            limit_use: Vec::new(),
+            supply: None,
+            buyable: true,
+            in_bound: true,
+        });
+    }
+    instance.admissions = vec![Admission { bins: all(zones as usize), nodes: all(0) }];
+    for shape in 0..3 {
+        let tiers = vec![Tier { admission: 0, waived: Vec::new() }];
+        instance.shapes.push(Shape { demand: vec![1], count: 1, priority: 0, tiers });
+        instance.rules.push(Rule {
+            key: Key::Domain(0),
+            kind: RuleKind::Anti,
+            owners: vec![shape],
+            selected: vec![(shape + 1) % 3],
+            present: Vec::new(),
+            present_owners: Vec::new(),
+        });
+    }
+    instance.validate().unwrap();
+    instance
+}
+
+#[test]
+fn rules_between_others_are_part_of_a_joint_core() {
+    let instance = triangle(2);
+    let plan = first_fit(&instance, &Index::new(&instance));
+    let [(left, 1)] = plan.unserved[..] else { panic!("{plan:?}") };
+    let scene = Scene::new(&instance, &plan);
+    assert_eq!(scene.jointly(left, 1_000), Some(vec![0, 1, 2]), "the rule between the other two matters as well");
+    let roomy = triangle(3);
+    let mut plan = first_fit(&roomy, &Index::new(&roomy));
+    assert!(plan.unserved.is_empty());
+    let last = plan.bought.pop().unwrap().contents[0].0;
+    plan.unserved.push((last, 1));
+    assert_eq!(Scene::new(&roomy, &plan).jointly(last, 1_000), None);
 }

@@ -32,12 +32,12 @@ pub enum Command {
     Audit(AuditArgs),
     /// Check a plan and its certificate with independent code
     Verify(VerifyArgs),
+    /// The smallest set of reasons that a pod stays pending, and what would help
+    Explain(ExplainArgs),
     /// The EC2 catalogue: types, capacity, allocatable, prices
     Catalog(CatalogArgs),
     /// Print a published trace of pods or VMs as Kubernetes YAML
     ImportTrace(TraceArgs),
-    #[command(hide = true)]
-    Explain(Later),
     #[command(hide = true)]
     Simulate(Later),
     #[command(hide = true)]
@@ -63,6 +63,13 @@ pub struct PlanArgs {
     /// How to print the answer
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     pub output: PlanOutput,
+    #[command(flatten)]
+    pub search: SearchArgs,
+}
+
+/// How to solve.
+#[derive(Debug, ClapArgs)]
+pub struct SearchArgs {
     /// How long to search (500ms, 2s, 1m)
     #[arg(long, value_parser = value::duration, value_name = "TIME", default_value = "1s")]
     pub deadline: Duration,
@@ -160,6 +167,35 @@ pub struct VerifyArgs {
     /// How to print the answer
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     pub output: ShortOutput,
+}
+
+#[derive(Debug, ClapArgs)]
+#[command(subcommand_required = true, arg_required_else_help = true)]
+pub struct ExplainArgs {
+    #[command(subcommand)]
+    pub command: ExplainCommand,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum ExplainCommand {
+    /// Why a pod stays pending
+    Pod(ExplainPodArgs),
+    #[command(hide = true)]
+    Node(Later),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ExplainPodArgs {
+    /// The pod, as namespace/name; a name alone is in the namespace default
+    #[arg(value_name = "NAMESPACE/NAME")]
+    pub pod: String,
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// How to print the answer
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    pub output: ShortOutput,
+    #[command(flatten)]
+    pub search: SearchArgs,
 }
 
 #[derive(Debug, ClapArgs)]

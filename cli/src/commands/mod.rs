@@ -2,11 +2,12 @@
 
 mod audit;
 pub mod catalog;
+mod explain;
 mod import_trace;
 mod plan;
 mod verify;
 
-use crate::args::{CatalogCommand, Command};
+use crate::args::{CatalogCommand, Command, ExplainCommand};
 use crate::failure::{Failure, Outcome};
 
 /// Runs a command.
@@ -16,13 +17,16 @@ pub fn run(command: Command) -> Result<Outcome, Failure> {
         Command::Plan(args) => plan::run(&args),
         Command::Audit(args) => audit::run(&args),
         Command::Verify(args) => verify::run(&args),
+        Command::Explain(args) => match args.command {
+            ExplainCommand::Pod(args) => explain::pod(&args),
+            ExplainCommand::Node(_) => later("explain node"),
+        },
         Command::Catalog(args) => match args.command {
             CatalogCommand::Show(args) => catalog::show(&args),
             CatalogCommand::Refresh(_) => later("catalog refresh"),
             CatalogCommand::Diff(_) => later("catalog diff"),
         },
         Command::ImportTrace(args) => import_trace::run(&args),
-        Command::Explain(_) => later("explain"),
         Command::Simulate(_) => later("simulate"),
         Command::Lint(_) => later("lint"),
         Command::Snapshot(_) => later("snapshot"),

@@ -4,6 +4,7 @@ pub mod audit_json;
 pub mod audit_table;
 pub mod catalog_json;
 pub mod catalog_table;
+pub mod explained;
 pub mod html;
 pub mod json;
 pub mod money;

@@ -13,6 +13,7 @@ pub mod cost;
 pub mod drift;
 pub mod duration;
 pub mod expire;
+pub mod explain;
 pub mod nodes;
 pub mod pdb;
 pub mod pods;

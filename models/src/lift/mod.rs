@@ -2,17 +2,19 @@
 
 mod claims;
 mod launch;
-mod unserved;
 
 pub use claims::node_claims;
 pub use launch::LAUNCH_LIST;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use millwright_solver::instance::Micros;
 use millwright_solver::plan::Plan;
+use rustc_hash::FxHashMap;
 
-use crate::lower::{BinSource, Lowered};
+use crate::kube::pod::PodSpec;
+use crate::lower::{BinSource, Lowered, Witness};
 use crate::resources::Resources;
 
 /// A node to buy.
@@ -120,12 +122,21 @@ pub fn lift(lowered: &Lowered<'_>, plan: &Plan, spot_types: usize) -> Lifted {
         });
     }
     let mut unscheduled: BTreeMap<usize, Vec<String>> = lowered.refused.iter().cloned().collect();
+    let mut witness = None;
+    // Pods of one spec stay for the same reasons, unless by their own volumes.
+    let mut told: FxHashMap<(usize, *const PodSpec), Vec<String>> = FxHashMap::default();
     for &(shape, count) in &plan.unserved {
-        let reasons = unserved::reasons(lowered, plan, shape);
         let from = next[shape];
         next[shape] += count as usize;
         for &pod in &shape_pods[shape][from..next[shape]] {
-            unscheduled.insert(pod, reasons.clone());
+            let spec = &lowered.world.pods[pod].spec;
+            let key = (shape, Arc::as_ptr(spec));
+            let reasons = match told.get(&key).filter(|_| spec.volumes.is_empty()) {
+                Some(reasons) => reasons.clone(),
+                None => witness.get_or_insert_with(|| Witness::new(lowered, plan)).why(pod, shape).reasons,
+            };
+            told.insert(key, reasons.clone());
+            unscheduled.insert(pod, reasons);
         }
     }
     let removed = plan.removed.iter().map(|&n| lowered.places[n].name.to_owned()).collect();

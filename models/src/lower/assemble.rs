@@ -76,15 +76,10 @@ pub fn assemble<'w>(
         for (c, class) in classes.iter().enumerate() {
             all_tiers.push(tiers(&mut cx, class, c, class.sample(world), &owned[c]));
         }
-        let mut unhosted = Vec::new();
-        for (c, class) in classes.iter().enumerate().filter(|(c, _)| all_tiers[*c].is_empty()) {
-            let why = reasons::unhosted(world, &mut cx, class, &bins, &registry, &owned[c]);
-            unhosted.push((c, why));
-        }
         let domains = domains(&registry, &mut ground);
-        Parts { owned, dims, bins, free, admissions, tiers: all_tiers, unhosted, domains }
+        Parts { owned, dims, bins, free, admissions, tiers: all_tiers, domains }
     };
-    let Parts { owned, dims, mut bins, free, admissions, tiers, unhosted, domains } = parts;
+    let Parts { owned, dims, mut bins, free, admissions, tiers, domains } = parts;
     set_domains(&mut bins, &offers, &domains);
     let (mut shapes, shape_of, shape_pods) = collapse(world, &classes, &dims, tiers, &owned, &registry);
     let residents = residents(&mut shapes, &shape_pods, &leavers, places.0.len());
@@ -124,10 +119,12 @@ pub fn assemble<'w>(
     envelopes::add(&mut instance, &mut sources, &offers, settings.spot_types);
     instance.validate()?;
     let rule_names = registry.rules.keys().map(|id| reasons::name(id, &reader.selectors)).collect();
-    let mut unhosted: Vec<(usize, Vec<String>)> = unhosted.into_iter().map(|(c, why)| (shape_of[c], why)).collect();
-    unhosted.sort();
-    unhosted.dedup();
+    let mut optional_rules: Vec<Vec<usize>> = vec![Vec::new(); shape_pods.len()];
+    for (owned, &shape) in owned.iter().zip(&shape_of) {
+        optional_rules[shape].extend(owned.iter().filter(|(_, drop)| drop.is_some()).map(|(rule, _)| *rule));
+    }
     Ok(Lowered {
+        world,
         instance,
         dims,
         offers,
@@ -143,7 +140,9 @@ pub fn assemble<'w>(
         domain_keys: domains.keys,
         domain_values: domains.values,
         rule_names,
-        unhosted,
+        optional_rules,
+        usable: bins.usable,
+        exceeded: bins.exceeded,
         warnings,
     })
 }
@@ -178,7 +177,6 @@ struct Parts {
     free: Vec<Option<Vec<i64>>>,
     admissions: Admissions,
     tiers: Vec<Vec<Tier>>,
-    unhosted: Vec<(usize, Vec<String>)>,
     domains: Domains,
 }
 

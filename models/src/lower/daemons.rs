@@ -4,7 +4,7 @@ use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
 use super::columns::{Columns, Labelled};
-use super::nodes::{Place, Places};
+use super::nodes::Place;
 use super::offers::Offers;
 use super::ports::{HostPort, host_ports};
 use crate::kube::node::{Taint, untolerated};
@@ -50,12 +50,15 @@ pub fn of_rows(world: &World, columns: &mut Columns<'_, Offers<'_>>) -> (Vec<usi
 }
 
 /// What the DaemonSets that a place should run and does not yet will take.
-pub fn of_places(world: &World, columns: &mut Columns<'_, Places<'_>>) -> Vec<Overhead> {
-    let places = columns.source();
-    let mut missing: Vec<Vec<usize>> = vec![Vec::new(); places.rows()];
+pub fn of_places<'w, L>(world: &World, columns: &mut Columns<'_, L>) -> Vec<Overhead>
+where
+    L: Labelled + AsRef<[Place<'w>]>,
+{
+    let places = columns.source().as_ref();
+    let mut missing: Vec<Vec<usize>> = vec![Vec::new(); places.len()];
     for (d, set) in world.daemon_sets.iter().enumerate().filter(|(_, d)| counts(d)) {
         for p in admitted(columns, &set.spec).ones() {
-            let place = &places.0[p];
+            let place = &places[p];
             if !place.leaving && tolerates_on_node(&place.taints, &set.spec.tolerations) && !runs(world, place, set) {
                 missing[p].push(d);
             }

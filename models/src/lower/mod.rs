@@ -30,11 +30,13 @@ pub use bins::Dims;
 pub use envelopes::Envelope;
 pub use nodes::Place;
 pub use offers::{Offers, Row};
+pub use reasons::{Cause, Why, Witness, expression_words, taint_words, terms_words};
 pub use removals::{RemovalBudget, RemovalTerms, Removals, is_resident};
 pub use settings::{MinValuesPolicy, PreferencePolicy, Settings};
 
 use std::collections::BTreeMap;
 
+use fixedbitset::FixedBitSet;
 use millwright_solver::instance::{Instance, InvalidInstance};
 
 use crate::catalog::Catalog;
@@ -65,6 +67,7 @@ pub enum BinSource {
 
 /// A compiled world.
 pub struct Lowered<'w> {
+    pub world: &'w World,
     pub instance: Instance,
     pub dims: Dims,
     pub offers: Offers<'w>,
@@ -95,8 +98,13 @@ pub struct Lowered<'w> {
     pub domain_values: Vec<Vec<String>>,
     /// Words for each rule of the instance.
     pub rule_names: Vec<String>,
-    /// Why a shape without tiers fits nowhere.
-    pub unhosted: Vec<(usize, Vec<String>)>,
+    /// Rules that pods of a shape carry as a preference, per shape.
+    pub optional_rules: Vec<Vec<usize>>,
+    /// Rows that can hold at least their own DaemonSets, of pools that may
+    /// open nodes.
+    pub usable: FixedBitSet,
+    /// Pools that are over a limit already: (pool, resource).
+    pub exceeded: Vec<(String, String)>,
     pub warnings: Vec<String>,
 }
 

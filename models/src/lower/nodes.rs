@@ -54,13 +54,29 @@ impl Place<'_> {
 /// All places, initialised ones first, then by name.
 pub struct Places<'w>(pub Vec<Place<'w>>);
 
+impl<'w> AsRef<[Place<'w>]> for Places<'w> {
+    fn as_ref(&self) -> &[Place<'w>] {
+        &self.0
+    }
+}
+
 impl Labelled for Places<'_> {
     fn rows(&self) -> usize {
-        self.0.len()
+        self.0.rows()
     }
 
     fn label(&self, row: usize, key: &str) -> Option<&str> {
-        let all = &self.0[row].labels;
+        self.0.label(row, key)
+    }
+}
+
+impl Labelled for Vec<Place<'_>> {
+    fn rows(&self) -> usize {
+        self.len()
+    }
+
+    fn label(&self, row: usize, key: &str) -> Option<&str> {
+        let all = &self[row].labels;
         all.get(key).or_else(|| all.get(labels::normalise(key))).map(String::as_str)
     }
 }

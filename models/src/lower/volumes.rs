@@ -50,19 +50,7 @@ impl<'w> Storage<'w> {
     /// What the pod's volumes need.
     pub fn needs(&self, pod: &Pod) -> VolumeNeeds {
         let mut needs = VolumeNeeds::default();
-        for volume in &pod.spec.volumes {
-            let Some((claim, class)) = self.claim_of(pod, volume) else { continue };
-            let bound = claim
-                .map(|c| c.volume_name.as_str())
-                .filter(|v| !v.is_empty())
-                .and_then(|v| self.volumes.get(v).copied());
-            let (terms, driver) = match bound {
-                Some(pv) => (volume_terms(pv), pv.driver.clone()),
-                None => match class.and_then(|c| self.classes.get(c)) {
-                    Some(class) => (class.topologies.clone(), Some(class.provisioner.clone())),
-                    None => (Vec::new(), Some(EBS.to_owned())),
-                },
-            };
+        for (_, terms, driver) in self.each(pod) {
             if !terms.is_empty() {
                 needs.alternatives.push(terms);
             }
@@ -74,11 +62,38 @@ impl<'w> Storage<'w> {
         needs
     }
 
+    /// Claims of the pod that bind it to some nodes, with the alternatives.
+    pub fn demands(&self, pod: &Pod) -> Vec<(String, Vec<NodeSelectorTerm>)> {
+        let bound = self.each(pod).into_iter().filter(|(_, terms, _)| !terms.is_empty());
+        bound.map(|(claim, terms, _)| (claim, terms)).collect()
+    }
+
+    /// Claim, alternatives and driver of each volume that has a claim.
+    fn each(&self, pod: &Pod) -> Vec<(String, Vec<NodeSelectorTerm>, Option<String>)> {
+        let mut out = Vec::new();
+        for volume in &pod.spec.volumes {
+            let Some((name, claim, class)) = self.claim_of(pod, volume) else { continue };
+            let bound = claim
+                .map(|c| c.volume_name.as_str())
+                .filter(|v| !v.is_empty())
+                .and_then(|v| self.volumes.get(v).copied());
+            let (terms, driver) = match bound {
+                Some(pv) => (volume_terms(pv), pv.driver.clone()),
+                None => match class.and_then(|c| self.classes.get(c)) {
+                    Some(class) => (class.topologies.clone(), Some(class.provisioner.clone())),
+                    None => (Vec::new(), Some(EBS.to_owned())),
+                },
+            };
+            out.push((name, terms, driver));
+        }
+        out
+    }
+
     fn claim_of<'p>(
         &self,
         pod: &'p Pod,
         volume: &'p Volume,
-    ) -> Option<(Option<&'w PersistentVolumeClaim>, Option<&'p str>)>
+    ) -> Option<(String, Option<&'w PersistentVolumeClaim>, Option<&'p str>)>
     where
         'w: 'p,
     {
@@ -92,7 +107,7 @@ impl<'w> Storage<'w> {
         };
         let claim = self.claims.get(&(pod.namespace.as_str(), name.as_str())).copied();
         let class = claim.and_then(|c| c.storage_class.as_deref()).or(class);
-        Some((claim, class))
+        Some((name, claim, class))
     }
 }
 

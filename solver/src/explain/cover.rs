@@ -5,7 +5,7 @@
 //! reasons where one holds the other only the smaller matters. What is left is
 //! a handful, solved by deepening search with a packing bound.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use fixedbitset::FixedBitSet;
 
@@ -33,13 +33,13 @@ pub fn smallest_cover(reasons: &[FixedBitSet], spots: &FixedBitSet) -> Cover {
     if !open.is_clear() {
         return Cover::Open(open);
     }
-    let masks = minimal(masks(reasons, spots));
+    let masks = minimal(masks(reasons, spots).into_keys().collect());
     Cover::Reasons(Search { masks, steps: 0 }.run())
 }
 
-/// The distinct sets of reasons that exclude some spot, by splitting the spots
-/// reason by reason.
-pub fn masks(reasons: &[FixedBitSet], spots: &FixedBitSet) -> BTreeSet<Vec<usize>> {
+/// The distinct sets of reasons that exclude some spot, with the spots that
+/// each excludes; found by splitting the spots reason by reason.
+pub fn masks(reasons: &[FixedBitSet], spots: &FixedBitSet) -> BTreeMap<Vec<usize>, FixedBitSet> {
     let mut parts: Vec<(FixedBitSet, Vec<usize>)> = vec![(spots.clone(), Vec::new())];
     for (r, excluded) in reasons.iter().enumerate() {
         let mut next = Vec::with_capacity(parts.len());
@@ -57,12 +57,11 @@ pub fn masks(reasons: &[FixedBitSet], spots: &FixedBitSet) -> BTreeSet<Vec<usize
         }
         parts = next;
     }
-    parts.into_iter().filter(|(part, _)| !part.is_clear()).map(|(_, mask)| mask).collect()
+    parts.into_iter().filter(|(part, _)| !part.is_clear()).map(|(part, mask)| (mask, part)).collect()
 }
 
 /// Masks that hold no other mask, the shortest first.
-fn minimal(masks: BTreeSet<Vec<usize>>) -> Vec<Vec<usize>> {
-    let mut all: Vec<Vec<usize>> = masks.into_iter().collect();
+fn minimal(mut all: Vec<Vec<usize>>) -> Vec<Vec<usize>> {
     all.sort_by(|a, b| (a.len(), a).cmp(&(b.len(), b)));
     let mut kept: Vec<Vec<usize>> = Vec::new();
     for mask in all {

@@ -74,7 +74,7 @@ impl Scene<'_> {
         let rule = &self.instance.rules[index];
         let selects = rule.selects(shape);
         let anti = matches!(rule.kind, RuleKind::Anti);
-        if !firm && !(anti && selects) {
+        if !(firm || anti && selects) {
             return;
         }
         let tally = Tally::new(self, index);

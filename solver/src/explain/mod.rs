@@ -3,12 +3,13 @@
 
 mod cover;
 mod hindrance;
+mod joint;
 mod scene;
 mod tally;
 
 #[cfg(test)]
 mod tests;
 
-pub use cover::{Cover, smallest_cover};
+pub use cover::{Cover, masks, smallest_cover};
 pub use hindrance::{Hindrance, Obstacle};
 pub use scene::{Scene, Spot};

@@ -96,15 +96,8 @@ pub fn gap(cost: Micros, bound: Micros) -> Option<f64> {
 /// Plans for the pods of a world that wait for a place.
 pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_>) -> Result<Decision, PlanError> {
     let began = clock();
-    let lowered = lower::lower(world, catalog, &options.lower)?;
-    let has_envelopes = lowered.bins.iter().any(|b| matches!(b, BinSource::Envelope(_)));
-    let mut engine_options = options.engine.clone();
-    if has_envelopes {
-        // The rest of the time goes to the plan without the choice of types.
-        engine_options.deadline = engine_options.deadline.map(|d| began + d.saturating_sub(began).mul_f64(0.7));
-    }
-    let mut outcome = engine::solve(&lowered.instance, &engine_options, clock)?;
-    let mut lifted = lift::lift(&lowered, &outcome.plan, options.lower.spot_types);
+    let Solved { lowered, mut outcome, mut lifted } = solved(world, catalog, options, clock)?;
+    let has_envelopes = has_envelopes(&lowered);
     let mut premium = 0;
     if has_envelopes {
         premium = (lifted.cost - single_type_cost(world, catalog, options, clock, &lifted)?).max(0);
@@ -142,6 +135,36 @@ pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_
         claims,
         warnings,
     })
+}
+
+/// A compiled world, its plan, and the plan in names.
+pub(crate) struct Solved<'w> {
+    pub lowered: Lowered<'w>,
+    pub outcome: engine::Outcome,
+    pub lifted: Lifted,
+}
+
+/// Compiles and solves.
+pub(crate) fn solved<'w>(
+    world: &'w World,
+    catalog: &Catalog,
+    options: &Options,
+    clock: Clock<'_>,
+) -> Result<Solved<'w>, PlanError> {
+    let began = clock();
+    let lowered = lower::lower(world, catalog, &options.lower)?;
+    let mut engine_options = options.engine.clone();
+    if has_envelopes(&lowered) {
+        // The rest of the time goes to the plan without the choice of types.
+        engine_options.deadline = engine_options.deadline.map(|d| began + d.saturating_sub(began).mul_f64(0.7));
+    }
+    let outcome = engine::solve(&lowered.instance, &engine_options, clock)?;
+    let lifted = lift::lift(&lowered, &outcome.plan, options.lower.spot_types);
+    Ok(Solved { lowered, outcome, lifted })
+}
+
+fn has_envelopes(lowered: &Lowered<'_>) -> bool {
+    lowered.bins.iter().any(|b| matches!(b, BinSource::Envelope(_)))
 }
 
 /// The best known cost if one spot type per node were enough.
