@@ -60,7 +60,7 @@ fn wrong_usage_exits_2() {
 #[test]
 fn commands_to_come_say_so() {
     for args in [
-        &["explain", "pod", "a/b"][..],
+        &["explain", "node", "n"][..],
         &["simulate", "s"],
         &["lint"],
         &["snapshot"],

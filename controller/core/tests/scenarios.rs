@@ -20,6 +20,9 @@ mod scenario;
 
 use scenario::Scenario;
 
+#[path = "support/stage.rs"]
+mod stage;
+
 /// Scenarios in which ours does not reach the greedy, and why.
 const DEPARTURES: [(&str, &str); 3] = [
     ("SCH-145 attached volumes", "a claim that several pods share is counted for each of them"),
@@ -74,6 +77,9 @@ fn fault(scenario: &Scenario, lab: &Value) -> Option<String> {
     let pools: Vec<_> =
         world.node_pools.iter().map(|p| (p, pool_types(&world, &catalog, p, &gates).unwrap())).collect();
     let theirs = solve(&world, &pools, &settings, &|| false);
+    if let Err(why) = stage::holds(&world, &catalog, &options.lower, &ours) {
+        return Some(format!("{}: {why}", scenario.name));
+    }
     let left = theirs.unscheduled.len() + theirs.deferred.len();
     let words = || {
         let nodes: Vec<_> = ours.nodes.iter().map(|n| (&n.pool, &n.instance_type, &n.zone, n.pods.len())).collect();
@@ -98,6 +104,7 @@ macro_rules! scenarios {
 }
 
 scenarios! {
+    sch_018_to_261_displaced: "displaced.yaml",
     sch_040_to_046_pools: "pools.yaml",
     sch_048_to_063_requirements: "requirements.yaml",
     sch_064_to_074_preferences: "preferences.yaml",

@@ -23,6 +23,7 @@ macro_rules! scenarios {
 }
 
 scenarios! {
+    sch_018_to_261_displaced: "displaced.yaml",
     sch_040_to_046_pools: "pools.yaml",
     sch_048_to_063_requirements: "requirements.yaml",
     sch_064_to_074_preferences: "preferences.yaml",

@@ -1,6 +1,11 @@
 //! What to buy for the pods that wait.
 
+pub mod batch;
+pub mod events;
+pub mod gate;
 mod greedy;
+pub mod intake;
+mod proof;
 mod proof;
 
 use std::time::Duration;
