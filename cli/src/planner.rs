@@ -12,9 +12,7 @@ use millwright_models::world::World;
 use millwright_solver::engine;
 
 use crate::answer::{Answer, Baseline, PlannedNode};
-use crate::args::{
-    AuditArgs, Engine, MinValuesPolicy, PlanArgs, PreferencePolicy, SearchArgs, Waves, WorldArgs,
-};
+use crate::args::{AuditArgs, Engine, MinValuesPolicy, PlanArgs, PreferencePolicy, SearchArgs, Waves, WorldArgs};
 use crate::failure::Failure;
 
 /// What the baseline is called.

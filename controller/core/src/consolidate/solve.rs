@@ -7,10 +7,11 @@ use jiff::Timestamp;
 use millwright_models::catalog::{CapacityType, Catalog, Gates};
 use millwright_models::karpenter::labels::{CAPACITY_TYPE, SPOT};
 use millwright_models::lift::{self, Lifted};
-use millwright_models::lower::{BinSource, Lowered, Removals, Settings, lower_with_removals};
+use millwright_models::lower::{BinSource, Lowered, Removals, Settings, Witness, lower_with_removals};
 use millwright_models::world::World;
 use millwright_solver::engine::{self, Outcome};
 use millwright_solver::instance::Micros;
+use millwright_solver::plan::Plan;
 use serde_json::{Value, json};
 
 use super::moves::parts;
@@ -133,14 +134,16 @@ struct Rounds<'w> {
 /// the reason.
 pub fn rooted(world: &World, lowered: &Lowered<'_>) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
+    let nothing = Plan::default();
+    let mut witness = None;
     for (s, _) in lowered.instance.shapes.iter().enumerate().filter(|(_, s)| s.tiers.is_empty()) {
-        let why = lowered.unhosted.iter().find(|(shape, _)| *shape == s).map(|(_, why)| why.join("; "));
         for p in &lowered.shape_pods[s] {
             if let Some(&home) = lowered.homes.get(p) {
-                let pod = world.pods[*p].full_name();
-                let why = why.as_deref().unwrap_or("nothing would take it");
-                out.entry(lowered.places[home].name.to_owned())
-                    .or_insert_with(|| format!("pod {pod} could not be placed again: {why}"));
+                out.entry(lowered.places[home].name.to_owned()).or_insert_with(|| {
+                    let witness = witness.get_or_insert_with(|| Witness::new(lowered, &nothing));
+                    let why = witness.why(*p, s).reasons.join("; ");
+                    format!("pod {} could not be placed again: {why}", world.pods[*p].full_name())
+                });
             }
         }
     }
