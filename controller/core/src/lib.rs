@@ -18,3 +18,4 @@ pub mod nodes;
 pub mod pdb;
 pub mod pods;
 pub mod provision;
+pub mod static_pools;

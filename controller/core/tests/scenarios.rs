@@ -30,6 +30,12 @@ const DEPARTURES: [(&str, &str); 3] = [
     ("SCH-247 but does", "kube-scheduler lets an affinity start only where no such pod is anywhere"),
 ];
 
+/// Scenarios whose plan the scheduler would not let happen, and why.
+const UNREALISED: [(&str, &str); 1] = [(
+    "SCH-144 a local volume",
+    "Karpenter forgets the host of a local volume, kube-scheduler does not: a node is bought in vain",
+)];
+
 fn yaml<T: serde::de::DeserializeOwned>(name: &str) -> T {
     let directory = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/scenarios/greedy"));
     let text = std::fs::read_to_string(directory.join(name)).unwrap();
@@ -77,8 +83,11 @@ fn fault(scenario: &Scenario, lab: &Value) -> Option<String> {
     let pools: Vec<_> =
         world.node_pools.iter().map(|p| (p, pool_types(&world, &catalog, p, &gates).unwrap())).collect();
     let theirs = solve(&world, &pools, &settings, &|| false);
-    if let Err(why) = stage::holds(&world, &catalog, &options.lower, &ours) {
-        return Some(format!("{}: {why}", scenario.name));
+    let unrealised = UNREALISED.iter().any(|(name, _)| scenario.name.starts_with(name));
+    match stage::holds(&world, &catalog, &options.lower, &ours) {
+        Err(why) if !unrealised => return Some(format!("{}: {why}", scenario.name)),
+        Ok(()) if unrealised => return Some(format!("{}: the scheduler lets it happen", scenario.name)),
+        _ => {}
     }
     let left = theirs.unscheduled.len() + theirs.deferred.len();
     let words = || {

@@ -260,16 +260,9 @@ fn free(
             return None;
         }
         let mut left = place.allocatable.clone();
-        let mut attached: BTreeMap<String, u32> = BTreeMap::new();
-        for &p in &place.running {
-            let pod = &world.pods[p];
-            left.sub(&pod.requests);
-            if !pod.spec.volumes.is_empty() {
-                for (driver, n) in storage.needs(pod).attachments {
-                    *attached.entry(driver).or_default() += n;
-                }
-            }
-        }
+        let running = place.running.iter().map(|&p| &world.pods[p]);
+        running.clone().for_each(|pod| left.sub(&pod.requests));
+        let attached = storage.attached(running.filter(|pod| !pod.spec.volumes.is_empty()));
         if left.iter().any(|(_, amount)| amount < 0) {
             return None;
         }

@@ -1,6 +1,6 @@
 //! Where a pod's volumes let it run, and how many it attaches per driver.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rustc_hash::FxHashMap;
 
@@ -49,17 +49,26 @@ impl<'w> Storage<'w> {
 
     /// What the pod's volumes need.
     pub fn needs(&self, pod: &Pod) -> VolumeNeeds {
-        let mut needs = VolumeNeeds::default();
-        for (_, terms, driver) in self.each(pod) {
-            if !terms.is_empty() {
-                needs.alternatives.push(terms);
-            }
-            if let Some(driver) = driver {
-                *needs.attachments.entry(driver).or_default() += 1;
-            }
-        }
+        let alternatives = self.each(pod).into_iter().map(|(_, terms, _)| terms).filter(|t| !t.is_empty());
+        let mut needs =
+            VolumeNeeds { alternatives: alternatives.collect(), attachments: self.attached(std::iter::once(pod)) };
         needs.alternatives.sort();
         needs
+    }
+
+    /// Distinct claims per driver that pods on one node attach together.
+    pub fn attached<'p>(&self, pods: impl Iterator<Item = &'p Pod>) -> BTreeMap<String, u32> {
+        let mut seen: BTreeSet<(String, &str, String)> = BTreeSet::new();
+        for pod in pods {
+            for (claim, _, driver) in self.each(pod) {
+                seen.extend(driver.map(|d| (d, pod.namespace.as_str(), claim)));
+            }
+        }
+        let mut out = BTreeMap::new();
+        for (driver, ..) in seen {
+            *out.entry(driver).or_default() += 1;
+        }
+        out
     }
 
     /// Claims of the pod that bind it to some nodes, with the alternatives.

@@ -96,6 +96,10 @@ fn bought(lowered: &Lowered<'_>, row: usize, name: &str) -> (Node, CsiNode) {
     if let Some(r) = &offering.reservation {
         all.insert(labels::RESERVATION_ID.to_owned(), r.id.clone());
     }
+    // The cloud's controller still sets the old names beside the new ones.
+    for (key, value) in all.clone() {
+        all.extend(labels::aliases(&key).map(|alias| (alias.to_owned(), value.clone())));
+    }
     let node = Node {
         meta: Meta { name: name.to_owned(), labels: all, ..Meta::default() },
         taints: pool.pool.template.taints.clone(),
