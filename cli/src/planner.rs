@@ -20,7 +20,7 @@ const BASELINE: &str = "karpenter-greedy";
 
 /// Plans `world` on `catalog`.
 pub fn plan(world: &World, catalog: &Catalog, args: &PlanArgs) -> Result<Answer, Failure> {
-    let options = Options { baseline: true, ..options(&args.world, &args.search) };
+    let options = options(&args.world, &args.search);
     let began = Instant::now();
     let decision = provision::plan(world, catalog, &options, &|| began.elapsed());
     decision.map(|d| answer(world, d)).map_err(|e| Failure::input(e.to_string()))
@@ -32,7 +32,7 @@ pub fn options(world: &WorldArgs, flags: &SearchArgs) -> Options {
         lower: settings(world),
         engine: search(flags.engine, flags.seed, flags.deadline, flags.iterations),
         now: world.now.unwrap_or_else(Timestamp::now).to_string(),
-        baseline: false,
+        baseline: true,
     }
 }
 

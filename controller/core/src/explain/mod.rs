@@ -10,7 +10,7 @@ use millwright_models::lower::Witness;
 use millwright_models::world::World;
 use millwright_solver::instance::Micros;
 
-use crate::provision::{Clock, Options, PlanError, Solved, solved};
+use crate::provision::{Clock, Options, PlanError, Solved, fall_back, solved};
 
 pub use change::Change;
 pub use relax::Relaxation;
@@ -53,7 +53,11 @@ pub fn pod(
     name: &str,
 ) -> Result<Explanation, ExplainError> {
     let index = find(world, namespace, name)?;
-    let Solved { lowered, outcome, lifted } = solved(world, catalog, options, clock)?;
+    let mut solved = solved(world, catalog, options, clock)?;
+    if options.baseline {
+        fall_back(&mut solved, options, clock);
+    }
+    let Solved { lowered, outcome, lifted } = solved;
     let whereabouts = Whereabouts::of(world, &lifted, index);
     let mut out = Explanation {
         pod: world.pods[index].full_name(),

@@ -14,7 +14,7 @@ use millwright_solver::instance::{Micros, RuleKind as Kind};
 
 use super::change::{Change, RuleKind};
 use super::{ExplainError, places};
-use crate::provision::{Clock, Options, solved};
+use crate::provision::{Clock, Options, fall_back, solved};
 
 /// Sets of changes that are tried, of each size.
 const TRIES: usize = 12;
@@ -191,7 +191,11 @@ pub(super) fn helpful(
             changes.iter().for_each(|c| c.apply(&mut world, &proposals.pods));
             let mut options = options.clone();
             options.engine.deadline = slice.map(|s| clock() + s);
-            let lifted = solved(&world, catalog, &options, clock)?.lifted;
+            let mut solved = solved(&world, catalog, &options, clock)?;
+            if options.baseline {
+                fall_back(&mut solved, &options, clock);
+            }
+            let lifted = solved.lifted;
             if places(&lifted, pod) {
                 out.push(Relaxation { changes, cost: lifted.cost, unscheduled: lifted.unscheduled.len() });
             }

@@ -6,7 +6,6 @@ pub mod gate;
 mod greedy;
 pub mod intake;
 mod proof;
-mod proof;
 
 use std::time::Duration;
 
@@ -101,23 +100,14 @@ pub fn gap(cost: Micros, bound: Micros) -> Option<f64> {
 /// Plans for the pods of a world that wait for a place.
 pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_>) -> Result<Decision, PlanError> {
     let began = clock();
-    let Solved { lowered, mut outcome, mut lifted } = solved(world, catalog, options, clock)?;
-    let has_envelopes = has_envelopes(&lowered);
+    let mut solved = solved(world, catalog, options, clock)?;
     let mut premium = 0;
-    if has_envelopes {
-        premium = (lifted.cost - single_type_cost(world, catalog, options, clock, &lifted)?).max(0);
+    if has_envelopes(&solved.lowered) {
+        premium = (solved.lifted.cost - single_type_cost(world, catalog, options, clock, &solved.lifted)?).max(0);
     }
     let elapsed = clock().saturating_sub(began);
-    let mut baseline = None;
-    if options.baseline {
-        let (decided, told) = greedy::run(world, &lowered, options, clock);
-        if let Some(plan) = greedy::better(&lowered, &decided, &outcome.plan) {
-            outcome.plan = plan;
-            outcome.source = greedy::SOURCE;
-            lifted = lift::lift(&lowered, &outcome.plan, options.lower.spot_types);
-        }
-        baseline = Some(told);
-    }
+    let baseline = options.baseline.then(|| fall_back(&mut solved, options, clock));
+    let Solved { lowered, outcome, lifted } = solved;
     let certificate = proof::to_json(world, catalog, &lowered, &outcome, options);
     let claims = lift::node_claims(world, &lowered, &lifted.nodes);
     let current_cost = current_cost(&lowered, catalog);
@@ -166,6 +156,17 @@ pub(crate) fn solved<'w>(
     let outcome = engine::solve(&lowered.instance, &engine_options, clock)?;
     let lifted = lift::lift(&lowered, &outcome.plan, options.lower.spot_types);
     Ok(Solved { lowered, outcome, lifted })
+}
+
+/// Runs the baseline, and takes its plan where that is legal and cheaper.
+pub(crate) fn fall_back(solved: &mut Solved<'_>, options: &Options, clock: Clock<'_>) -> Baseline {
+    let (decided, told) = greedy::run(solved.lowered.world, &solved.lowered, options, clock);
+    if let Some(plan) = greedy::better(&solved.lowered, &decided, &solved.outcome.plan) {
+        solved.outcome.plan = plan;
+        solved.outcome.source = greedy::SOURCE;
+        solved.lifted = lift::lift(&solved.lowered, &solved.outcome.plan, options.lower.spot_types);
+    }
+    told
 }
 
 fn has_envelopes(lowered: &Lowered<'_>) -> bool {
