@@ -50,10 +50,14 @@ pub fn place(tight: &Tight, conflicts: u64) -> Placement {
     if sums::overfull(tight) {
         return Placement::Impossible(Vec::new());
     }
-    if let Some(label) = sums::crowded(tight) {
-        return Placement::Impossible(vec![label]);
-    }
     let mut model = Model::new(tight);
+    if let Some(label) = sums::crowded(tight) {
+        // Room may be too little without it.
+        return match model.place(&[], conflicts) {
+            Step::Impossible(_) => Placement::Impossible(Vec::new()),
+            Step::Found(_) | Step::GaveUp => Placement::Impossible(vec![label]),
+        };
+    }
     let labels: Vec<usize> = (0..model.labels.len()).collect();
     match model.place(&labels, conflicts) {
         Step::Found(nodes) => Placement::Found(nodes),
