@@ -108,7 +108,8 @@ fn changes(w: &Wave) -> String {
     }
     if !w.existing.is_empty() {
         let pods: usize = w.existing.iter().map(|(_, pods)| pods.len()).sum();
-        out += &format!("  - {} that stay take {}\n", counted(w.existing.len(), "node"), counted(pods, "pod"));
+        let (stay, take) = if w.existing.len() == 1 { ("stays", "takes") } else { ("stay", "take") };
+        out += &format!("  - {} that {stay} {take} {}\n", counted(w.existing.len(), "node"), counted(pods, "pod"));
     }
     out
 }

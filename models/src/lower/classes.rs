@@ -20,6 +20,8 @@ pub struct Class {
     pub needs: VolumeNeeds,
     pub ladder: Ladder,
     pub ports: Vec<HostPort>,
+    /// They run, and some place is not yet fit to take pods that do.
+    pub settled: bool,
     /// Selectors that match its labels, ascending.
     pub matched: Vec<usize>,
 }
@@ -59,7 +61,8 @@ pub fn demand(
     if gated > 0 {
         out.warnings.push(format!("{gated} pods are held by scheduling gates and not planned"));
     }
-    let mut index: FxHashMap<(usize, usize, &str, usize, VolumeNeeds), usize> = FxHashMap::default();
+    let unfit = places.0.iter().any(|p| !p.is_destination());
+    let mut index: FxHashMap<(usize, usize, &str, usize, VolumeNeeds, bool), usize> = FxHashMap::default();
     let mut verdicts: FxHashMap<(usize, &str), Vec<String>> = FxHashMap::default();
     for i in chosen {
         let p = &world.pods[i];
@@ -82,18 +85,20 @@ pub fn demand(
             p.namespace.as_str(),
             std::sync::Arc::as_ptr(&p.requests) as usize,
             needs,
+            unfit && homes.contains_key(&i),
         );
         if let Some(&c) = index.get(&key) {
             out.classes[c].pods.push(i);
             continue;
         }
-        let needs = key.4.clone();
+        let (needs, settled) = (key.4.clone(), key.5);
         index.insert(key, out.classes.len());
         out.classes.push(Class {
             pods: vec![i],
             needs,
             ladder: reader.ladder(p),
             ports: host_ports(&p.spec),
+            settled,
             matched: Vec::new(),
         });
     }

@@ -49,6 +49,13 @@ impl Place<'_> {
     pub fn is_initialized(&self) -> bool {
         self.claim.is_none_or(|c| c.is("Initialized")) && self.node.is_some()
     }
+
+    /// Pods that run elsewhere may be moved here: it is initialized by its
+    /// claim's word or by its own.
+    pub fn is_destination(&self) -> bool {
+        let label = |n: &Node| n.meta.labels.get(labels::INITIALIZED).is_some_and(|v| v == "true");
+        self.is_initialized() || self.node.is_some_and(label)
+    }
 }
 
 /// All places, initialised ones first, then by name.

@@ -237,6 +237,11 @@ pub fn tiers(cx: &mut TierContext<'_, '_, '_, '_>, class: &Class, index: usize, 
         base.intersect(&reach);
     }
     cx.room.drop_port_conflicts(class, &mut base);
+    if class.settled {
+        for (p, place) in cx.ground.places.source().0.iter().enumerate() {
+            base.places.set(p, base.places.contains(p) && place.is_destination());
+        }
+    }
     let mut out: Vec<Tier> = Vec::new();
     for (s, step) in class.ladder.steps.iter().enumerate() {
         let is_dropped = |drop: Option<usize>| drop.is_some_and(|d| d <= s);

@@ -9,6 +9,9 @@ use super::solve::Solved;
 use crate::candidates::Scene;
 use crate::pods::is_reschedulable;
 
+/// Bounds are rounded down; so much below the cost they still prove it.
+const ROUNDING: Micros = 1;
+
 /// Every node that stays in the wave, with the smallest reason.
 pub fn blocked(scene: &Scene<'_>, solved: &Solved<'_>, ideal: &Ideal, price: Micros) -> Vec<(String, Vec<String>)> {
     let gone: BTreeSet<&str> = solved.lifted.removed.iter().map(String::as_str).collect();
@@ -72,7 +75,7 @@ fn stays(scene: &Scene<'_>, solved: &Solved<'_>, ideal: &Ideal, price: Micros, n
         }
         return "no cheaper set of nodes was found as long as the nodes that may not go stay".to_owned();
     }
-    if solved.bound() >= solved.cost() || solved.claimed_bound().is_some_and(|c| c >= solved.cost()) {
+    if solved.bound() + ROUNDING >= solved.cost() || solved.claimed_bound().is_some_and(|c| c >= solved.cost()) {
         "no cheaper set of nodes exists for the pods: keeping it is optimal".to_owned()
     } else {
         "no cheaper set of nodes was found for the pods".to_owned()

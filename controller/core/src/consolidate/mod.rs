@@ -10,12 +10,12 @@ mod price;
 mod simulate;
 mod solve;
 mod terms;
+mod warnings;
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use millwright_models::catalog::Catalog;
+use millwright_models::catalog::{CapacityType, Catalog};
 use millwright_models::lift::{PlannedNode, Target};
 use millwright_models::lower::{self, LowerError};
 use millwright_models::world::World;
@@ -131,13 +131,12 @@ pub fn audit(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'
     let cx = Context { catalog, options, clock, due: options.engine.deadline };
     let price = options.disruption_price.unwrap_or_else(|| price::default_price(&cx.scene(world)));
     let scene = cx.scene(world);
-    let first =
-        cx.solve(&scene, price, &options.limits, share(options, ideal::is_within_reach(&scene, price, options)))?;
+    let first = cx.solve(&scene, price, &options.limits, share(options, is_alone(&scene, price, options)))?;
     let ideal = ideal::ideal(&cx, &scene, &first)?;
     let premium = first.premium(&cx, &scene, price)?;
     let names = simulate::names(world, 1, first.lifted.nodes.len());
     let mut waves = vec![wave(world, &first, &names)];
-    let mut warnings = warnings(world, &scene, &first);
+    let mut warnings = warnings::warnings(world, &scene, &first);
     let frontier = if options.frontier { frontier::frontier(&cx, &scene, price, &first)? } else { Vec::new() };
     if options.all_waves {
         let next = simulate::after(world, &first.lowered, &first.lifted, &names);
@@ -163,11 +162,19 @@ pub fn audit(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'
 /// be worked out for the ideal.
 fn share(options: &Options, alone: bool) -> f64 {
     match (options.frontier, options.all_waves) {
-        (false, false) if alone && options.lower.spot_types == 1 => 1.0,
+        (false, false) if alone => 1.0,
         (false, false) => 0.7,
         (true, true) => 0.3,
         _ => 0.4,
     }
+}
+
+/// Whether neither the ideal nor the premium of flexibility needs a solve of
+/// its own.
+fn is_alone(scene: &Scene<'_>, price: Micros, options: &Options) -> bool {
+    let of_pools = scene.pools.values().filter_map(|r| r.as_ref().ok()).flat_map(|p| &p.types);
+    let sells_spot = of_pools.flat_map(|t| &t.offerings).any(|o| o.capacity_type == CapacityType::Spot);
+    (!sells_spot || options.lower.spot_types == 1) && ideal::is_within_reach(scene, price, options)
 }
 
 /// Solves wave after wave, each on the result of the one before, until
@@ -236,64 +243,6 @@ fn wave(world: &World, solved: &Solved<'_>, names: &[String]) -> Wave {
         claimed_bound: solved.claimed_bound(),
         engine: solved.outcome.source.to_owned(),
     }
-}
-
-/// What was assumed, and what the user should know of the nodes.
-fn warnings(world: &World, scene: &Scene<'_>, first: &Solved<'_>) -> Vec<String> {
-    let mut out = world.warnings.clone();
-    // What keeps a node stands with the node.
-    let own = first.lowered.warnings.iter().filter(|w| !w.contains(" cannot be removed: "));
-    out.extend(own.filter(|w| !world.warnings.contains(w)).cloned());
-    for (pool, fault) in &first.terms.faults {
-        out.push(format!("NodePool {pool}: {fault}; no node of it may be disrupted"));
-    }
-    let mut drifts: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (name, drift) in &first.terms.drifted {
-        drifts.entry(drift.as_str()).or_default().push(name);
-    }
-    for (reason, names) in drifts {
-        out.push(format!(
-            "{} will be replaced in any case, having drifted ({reason}): {}",
-            nodes(names.len()),
-            list(&names)
-        ));
-    }
-    let expired = |n: &&crate::nodes::StateNode<'_>| n.claim.is_some_and(|c| crate::expire::is_expired(c, scene.now));
-    let expired: Vec<&str> = scene.nodes.iter().filter(expired).map(|n| n.name()).collect();
-    if !expired.is_empty() {
-        out.push(format!("{} past expireAfter: {}", nodes(expired.len()), list(&expired)));
-    }
-    let unpriced: Vec<&str> =
-        (0..scene.nodes.len()).filter(|n| scene.price(*n).is_none()).map(|n| scene.nodes[n].name()).collect();
-    if !unpriced.is_empty() {
-        out.push(format!("the price of {} is not known and counts as 0: {}", nodes(unpriced.len()), list(&unpriced)));
-    }
-    let leaving: Vec<&str> = scene.nodes.iter().filter(|n| n.is_marked(&scene.memory)).map(|n| n.name()).collect();
-    if !leaving.is_empty() {
-        out.push(format!(
-            "{} on the way out, in no cost here; their pods are planned for: {}",
-            nodes(leaving.len()),
-            list(&leaving)
-        ));
-    }
-    let bare = first.lifted.moves.iter().filter(|m| crate::pods::is_bare(&world.pods[m.pod])).count();
-    if bare > 0 {
-        let pods = if bare == 1 { "1 pod".to_owned() } else { format!("{bare} pods") };
-        out.push(format!("the wave moves {pods} that no controller will make again"));
-    }
-    out
-}
-
-fn nodes(count: usize) -> String {
-    if count == 1 { "1 node".to_owned() } else { format!("{count} nodes") }
-}
-
-/// The first few of many names.
-fn list(names: &[&str]) -> String {
-    const SHOWN: usize = 5;
-    let more = names.len().saturating_sub(SHOWN);
-    let shown = names[..names.len().min(SHOWN)].join(", ");
-    if more > 0 { format!("{shown} and {more} more") } else { shown }
 }
 
 impl<'a> Context<'a> {
