@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use millwright_solver::plan::NewNode;
+use rustc_hash::FxHashMap;
 
 use crate::catalog::CapacityType;
 use crate::lower::{BinSource, Lowered};
@@ -22,15 +23,48 @@ pub struct Launch {
     pub types: Vec<String>,
 }
 
+/// Rows that differ in nothing but their type, so that a launch may choose
+/// between them.
+pub struct Peers {
+    /// Each in the order of price, then of name.
+    groups: Vec<Vec<usize>>,
+    of_row: Vec<usize>,
+}
+
+impl Peers {
+    /// Groups all rows.
+    pub fn of(lowered: &Lowered<'_>) -> Self {
+        let mut index = FxHashMap::default();
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let rows = lowered.offers.rows.iter().enumerate();
+        let of_row = rows
+            .map(|(r, row)| {
+                let offering = lowered.offers.offering(row);
+                let bin = &lowered.instance.bins[r];
+                let place = (row.pool, row.variant, &row.os, &offering.zone, offering.capacity_type);
+                let group = *index.entry((place, bin.supply, &bin.domain)).or_insert_with(|| {
+                    groups.push(Vec::new());
+                    groups.len() - 1
+                });
+                groups[group].push(r);
+                group
+            })
+            .collect();
+        for group in &mut groups {
+            group.sort_by_key(|&r| (lowered.instance.bins[r].price, type_name(lowered, r)));
+        }
+        Self { groups, of_row }
+    }
+}
+
 /// Chooses the told type and the list for a planned node.
-pub fn launch(lowered: &Lowered<'_>, node: &NewNode, spot_types: usize) -> Launch {
+pub fn launch(lowered: &Lowered<'_>, peers: &Peers, node: &NewNode, spot_types: usize) -> Launch {
     let lead = match &lowered.bins[node.bin] {
         BinSource::Row(r) => *r,
         BinSource::Envelope(e) => e.members[0],
     };
-    let mut rows = alternatives(lowered, node, lead);
+    let mut rows = alternatives(lowered, peers, node, lead);
     let price = |row: usize| lowered.instance.bins[row].price;
-    rows.sort_by(|&a, &b| (price(a), type_name(lowered, a)).cmp(&(price(b), type_name(lowered, b))));
     rows.dedup_by_key(|r| lowered.offers.rows[*r].ptype);
     let spot = lowered.offers.offering(&lowered.offers.rows[lead]).capacity_type == CapacityType::Spot;
     let told = match &lowered.bins[node.bin] {
@@ -49,15 +83,16 @@ pub fn launch(lowered: &Lowered<'_>, node: &NewNode, spot_types: usize) -> Launc
     } else {
         i64::MAX
     };
-    let (near, far): (Vec<usize>, Vec<usize>) = rows.into_iter().partition(|&r| price(r) <= ceiling);
-    let mut kept: Vec<usize> = near.iter().copied().take(LAUNCH_LIST).collect();
+    let mut kept: Vec<usize> = rows.iter().copied().take_while(|&r| price(r) <= ceiling).take(LAUNCH_LIST).collect();
     if !kept.contains(&told) {
-        kept.pop();
+        kept.truncate(LAUNCH_LIST - 1);
         kept.push(told);
     }
-    let spare: Vec<usize> = near.into_iter().chain(far).filter(|r| !kept.contains(r)).collect();
-    vary(lowered, node.bin, told, &mut kept, &spare);
-    kept.sort_by(|&a, &b| (price(a), type_name(lowered, a)).cmp(&(price(b), type_name(lowered, b))));
+    if !lowered.instance.varieties.is_empty() {
+        let spare: Vec<usize> = rows.iter().copied().filter(|r| !kept.contains(r)).collect();
+        vary(lowered, node.bin, told, &mut kept, &spare);
+    }
+    kept.sort_by_key(|&r| (price(r), type_name(lowered, r)));
     Launch { row: told, types: kept.into_iter().map(|r| type_name(lowered, r).to_owned()).collect() }
 }
 
@@ -65,9 +100,9 @@ fn type_name<'l>(lowered: &'l Lowered<'_>, row: usize) -> &'l str {
     &lowered.offers.ptype(&lowered.offers.rows[row]).name
 }
 
-/// Rows of the same pool, labels, zone and capacity type that hold the
-/// contents, admit them, and take no more of any limit.
-fn alternatives(lowered: &Lowered<'_>, node: &NewNode, lead: usize) -> Vec<usize> {
+/// Peers of `lead` that hold the contents, admit them, and take no more of any
+/// limit; in the order of price.
+fn alternatives(lowered: &Lowered<'_>, peers: &Peers, node: &NewNode, lead: usize) -> Vec<usize> {
     let instance = &lowered.instance;
     let mut load = vec![0i64; instance.dims];
     for &(shape, count) in &node.contents {
@@ -75,31 +110,19 @@ fn alternatives(lowered: &Lowered<'_>, node: &NewNode, lead: usize) -> Vec<usize
             *sum = sum.saturating_add(d.saturating_mul(i64::from(count)));
         }
     }
-    let like = &lowered.offers.rows[lead];
-    let offering = lowered.offers.offering(like);
     let limited = &instance.bins[node.bin].limit_use;
     let taken = |limits: &[(usize, i64)], l: usize| limits.iter().find(|(x, _)| *x == l).map_or(0, |(_, a)| *a);
-    (0..lowered.offers.rows.len())
-        .filter(|&r| {
-            let row = &lowered.offers.rows[r];
-            let other = lowered.offers.offering(row);
-            row.pool == like.pool
-                && row.variant == like.variant
-                && row.os == like.os
-                && other.zone == offering.zone
-                && other.capacity_type == offering.capacity_type
-                && instance.bins[r].supply == instance.bins[lead].supply
-                && instance.bins[r].domain == instance.bins[lead].domain
-                && load.iter().zip(&instance.bins[r].capacity).all(|(d, c)| d <= c)
-                && instance.bins[r].limit_use.iter().all(|&(l, amount)| amount <= taken(limited, l))
-                && node.contents.iter().all(|&(s, _)| {
-                    instance.shapes[s].tiers.iter().any(|t| {
-                        let bins = &instance.admissions[t.admission].bins;
-                        bins.contains(node.bin) && bins.contains(r)
-                    })
+    let hosts = |r: usize| {
+        load.iter().zip(&instance.bins[r].capacity).all(|(d, c)| d <= c)
+            && instance.bins[r].limit_use.iter().all(|&(l, amount)| amount <= taken(limited, l))
+            && node.contents.iter().all(|&(s, _)| {
+                instance.shapes[s].tiers.iter().any(|t| {
+                    let bins = &instance.admissions[t.admission].bins;
+                    bins.contains(node.bin) && bins.contains(r)
                 })
-        })
-        .collect()
+            })
+    };
+    peers.groups[peers.of_row[lead]].iter().copied().filter(|&r| hosts(r)).collect()
 }
 
 /// Makes the list meet the varieties of its bin, trading the dearest entries

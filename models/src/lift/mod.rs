@@ -102,8 +102,9 @@ pub fn lift(lowered: &Lowered<'_>, plan: &Plan, spot_types: usize) -> Lifted {
     let mut bought: Vec<_> = plan.bought.iter().collect();
     bought.sort_by(|a, b| (order(lowered, a.bin), &a.contents).cmp(&(order(lowered, b.bin), &b.contents)));
     let mut nodes: Vec<PlannedNode> = Vec::with_capacity(bought.len());
+    let peers = launch::Peers::of(lowered);
     for node in bought {
-        let launch = launch::launch(lowered, node, spot_types);
+        let launch = launch::launch(lowered, &peers, node, spot_types);
         let row = &lowered.offers.rows[launch.row];
         let offering = lowered.offers.offering(row);
         nodes.push(PlannedNode {

@@ -3,6 +3,8 @@
 //! An expression is evaluated once per distinct value of its key, then mapped
 //! over the rows: thousands of offerings cost as much as a handful of zones.
 
+use std::collections::BTreeSet;
+
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
 
@@ -109,6 +111,14 @@ impl<'a, L: Labelled> Columns<'a, L> {
             rows.union_with(&self.term(term));
         }
         rows
+    }
+
+    /// The values of `key` among some rows.
+    pub fn distinct(&mut self, key: &str, rows: &FixedBitSet) -> BTreeSet<String> {
+        let column = column(&mut self.columns, self.source, key);
+        let mut seen = FixedBitSet::with_capacity(column.values.len());
+        seen.extend(rows.ones().map(|row| column.ids[row]).filter(|&id| id != ABSENT).map(|id| id as usize));
+        seen.ones().map(|id| column.values[id].clone()).collect()
     }
 
     /// Value of `key` per row.

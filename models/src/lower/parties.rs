@@ -34,8 +34,8 @@ pub fn register(
         for (term, drop) in &class.ladder.terms {
             let id = match &term.kind {
                 TermKind::Spread { .. } => {
-                    let ground = spread.get_or_insert_with(|| SpreadGround::new(ground, pod));
-                    ground.rule(term)
+                    let of_pod = spread.get_or_insert_with(|| SpreadGround::new(ground, pod));
+                    of_pod.rule(ground, term)
                 }
                 TermKind::Anti => RuleId::Anti { selector: term.selector, key: term.key.clone() },
                 TermKind::Affinity => RuleId::Affinity { selector: term.selector, key: term.key.clone() },
@@ -59,12 +59,11 @@ pub fn register(
     owned
 }
 
-/// Where a pod's spreads count, and which domains the catalogue adds.
+/// Where a pod's spreads count.
 struct SpreadGround {
     selected: Reach,
     tolerated: Reach,
     everywhere: Reach,
-    labels: BTreeMap<String, Vec<Option<String>>>,
     devices: FixedBitSet,
 }
 
@@ -79,10 +78,6 @@ impl SpreadGround {
                 }
             }
         }
-        let mut labels = BTreeMap::new();
-        for c in &pod.spec.topology_spread_constraints {
-            labels.entry(c.topology_key.clone()).or_insert_with(|| ground.rows.values(&c.topology_key));
-        }
         let mut present = ground.places.every();
         for (i, place) in ground.places.source().0.iter().enumerate() {
             present.set(i, !place.leaving);
@@ -91,12 +86,12 @@ impl SpreadGround {
             selected: ground.selected(pod),
             tolerated: ground.tolerated(&pod.spec.tolerations, true),
             everywhere: Reach { rows: ground.rows.every(), places: present },
-            labels,
             devices,
         }
     }
 
-    fn rule(&self, term: &Term) -> RuleId {
+    /// The rule of one term, with the domains that the catalogue adds.
+    fn rule(&self, ground: &mut Ground<'_, '_>, term: &Term) -> RuleId {
         let TermKind::Spread { max_skew, min_domains, honor_affinity, honor_taints } = term.kind else {
             return RuleId::Anti { selector: term.selector, key: term.key.clone() };
         };
@@ -110,12 +105,10 @@ impl SpreadGround {
         if honor_taints {
             scope.intersect(&self.tolerated);
         }
-        let values = self.labels.get(&term.key);
-        let eligible: BTreeSet<String> = match values {
-            Some(v) if term.key != crate::karpenter::labels::HOSTNAME => {
-                usable.ones().filter_map(|row| v[row].clone()).collect()
-            }
-            _ => BTreeSet::new(),
+        let eligible = if term.key == crate::karpenter::labels::HOSTNAME {
+            BTreeSet::new()
+        } else {
+            ground.rows.distinct(&term.key, &usable)
         };
         RuleId::Spread {
             selector: term.selector,
