@@ -1,8 +1,9 @@
-# `make demo` plans a bundled application on EC2; `make test` checks everything.
+# `make demo` plans a bundled application on EC2; `make test` checks everything;
+# `make rig` starts a real Kubernetes control plane, `make rig-test` tests on it.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint fmt setup clean
+.PHONY: build demo test lint fmt setup clean rig rig-down rig-test
 
 CARGO := source scripts/env.sh && cargo
 BINARY := $(or $(CARGO_TARGET_DIR),target)/release/millwright
@@ -21,8 +22,20 @@ lint: setup
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 
+# Where the control plane cannot be built, its tests say so and are skipped.
 test: lint
+	deploy/rig/build.sh || true
 	$(CARGO) test --workspace --locked
+
+rig:
+	@deploy/rig/up.sh
+
+rig-down:
+	@deploy/rig/down.sh
+
+rig-test: setup
+	deploy/rig/build.sh
+	$(CARGO) test --locked --package millwright-rig -- --include-ignored --test-threads=3
 
 fmt:
 	$(CARGO) fmt --all

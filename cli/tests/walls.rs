@@ -51,6 +51,7 @@ fn rooms_depend_only_on_rooms_below() {
         ("millwright-solver", &[]),
         ("millwright-models", &["millwright-solver"]),
         ("millwright-core", &["millwright-solver", "millwright-models"]),
+        ("millwright-rig", &["millwright-solver", "millwright-models", "millwright-core"]),
         ("millwright", &["millwright-solver", "millwright-models", "millwright-core"]),
         ("millwright-benches", &["millwright-solver", "millwright-models", "millwright-core"]),
     ];
@@ -60,6 +61,12 @@ fn rooms_depend_only_on_rooms_below() {
             found.iter().filter(|d| d.starts_with("millwright") && !allowed.contains(&d.as_str())).collect();
         assert!(wrong.is_empty(), "{room} must not depend on {wrong:?}");
     }
+}
+
+#[test]
+fn only_the_test_room_has_a_kubernetes_client() {
+    let with: Vec<String> = dependencies().into_iter().filter(|(_, d)| d.iter().any(|d| d == "kube")).map(|(p, _)| p).collect();
+    assert_eq!(with, ["millwright-rig"]);
 }
 
 #[test]
@@ -124,6 +131,7 @@ fn unsafe_code_stays_in_one_room() {
     found.extend(mentions("controller/core", &["unsafe "]));
     found.extend(mentions("cli", &["unsafe "]));
     found.extend(mentions("benches", &["unsafe "]));
+    found.extend(mentions("controller/rig", &["unsafe "]));
     found.retain(|line| !line.contains("solver/src/highs"));
     assert!(found.is_empty(), "unsafe outside solver::highs: {found:#?}");
 }

@@ -31,5 +31,5 @@ mod tests;
 
 pub use landing::{Stuck, landing_order};
 pub use refusal::{Refusal, StateError};
-pub use replay::{Annoyed, Placement, replay, replay_adversarial};
+pub use replay::{Annoyed, Placement, landing_steps, replay, replay_adversarial};
 pub use state::State;

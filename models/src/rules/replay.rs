@@ -60,6 +60,18 @@ pub fn replay_adversarial(state: &State, placements: &[Placement], seed: u64) ->
     Ok(())
 }
 
+/// As [`landing_order`], in steps: placements of one step may land in any
+/// order, or at a time. The first step holds all that no order can matter to.
+pub fn landing_steps(state: &State, placements: &[Placement]) -> Result<Vec<Vec<usize>>, Stuck> {
+    let legal = landing_order(state, placements)?;
+    let mut probe = state.clone();
+    let classes: Vec<usize> = placements.iter().map(|p| probe.counters.intern(&p.pod)).collect();
+    let (free, bound): (Vec<usize>, Vec<usize>) =
+        legal.into_iter().partition(|i| probe.counters.is_indifferent(classes[*i]));
+    let steps = std::iter::once(free).filter(|step| !step.is_empty());
+    Ok(steps.chain(bound.into_iter().map(|i| vec![i])).collect())
+}
+
 /// Why an adversarial replay failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Annoyed {

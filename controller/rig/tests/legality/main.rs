@@ -1,0 +1,41 @@
+//! Plans against the real kube-scheduler.
+//!
+//! Needs the control plane that `deploy/rig/build.sh` builds; without it every
+//! test says loudly what is missing, and passes.
+#![allow(clippy::unwrap_used, clippy::expect_used)] // a test that cannot read its input fails
+
+mod public;
+mod random;
+mod room;
+mod written;
+
+/// One of so many scenarios of the files, for the short run.
+const SPARSE: usize = 16;
+
+#[test]
+fn some_scenarios_and_some_random_clusters() {
+    let mut cases: Vec<_> = written::cases().into_iter().step_by(SPARSE).collect();
+    cases.extend((0..10).map(random::case));
+    room::judge_all("short run", cases);
+}
+
+#[test]
+#[ignore = "minutes; make rig-test"]
+fn every_scenario_of_the_files() {
+    room::judge_all("scenario files", written::cases());
+}
+
+#[test]
+#[ignore = "minutes; make rig-test"]
+fn public_scenarios() {
+    match public::cases() {
+        Some(cases) => room::judge_all("public scenarios", cases),
+        None => room::say("SKIPPED: ../shared/scenarios/files is not here"),
+    }
+}
+
+#[test]
+#[ignore = "minutes; make rig-test"]
+fn random_clusters() {
+    room::judge_all("random clusters", room::seeds().map(random::case).collect());
+}

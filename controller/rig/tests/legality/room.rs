@@ -1,0 +1,83 @@
+//! Cases judged one after the other on one control plane.
+
+use std::io::Write;
+use std::ops::Range;
+use std::time::Instant;
+
+use millwright_rig::api::Api;
+use millwright_rig::legality::{Case, judge};
+use millwright_rig::plane::{Plane, Programs};
+use millwright_rig::room::Room;
+
+/// What tests may disagree on, by the beginning of the case's name, and why
+/// that is right.
+const DEPARTURES: [(&str, &str); 0] = [];
+
+/// Past the test harness, which would hide it.
+pub fn say(line: &str) {
+    writeln!(std::io::stderr(), "rig: {line}").unwrap();
+}
+
+/// Seeds of the random clusters: `RIG_SEEDS=from..to`, else 200.
+pub fn seeds() -> Range<u64> {
+    let given = std::env::var("RIG_SEEDS").ok();
+    let range = given.as_deref().and_then(|text| {
+        let (from, to) = text.split_once("..")?;
+        Some(from.parse().ok()?..to.parse().ok()?)
+    });
+    range.unwrap_or(0..200)
+}
+
+/// Judges all cases; fails if the real scheduler disagrees with any.
+pub fn judge_all(what: &str, cases: Vec<Case>) {
+    let only = std::env::var("RIG_ONLY").ok();
+    let cases: Vec<Case> =
+        cases.into_iter().filter(|c| only.as_ref().is_none_or(|o| c.name.contains(o.as_str()))).collect();
+    let programs = match Programs::locate() {
+        Ok(programs) => programs,
+        Err(missing) => return say(&format!("SKIPPED {what} ({} cases): {missing}", cases.len())),
+    };
+    let start = Instant::now();
+    let plane = Plane::start(&programs).unwrap();
+    say(&format!("{what}: control plane up after {:.1} s", start.elapsed().as_secs_f64()));
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    runtime.block_on(run(what, &plane, &cases));
+}
+
+async fn run(what: &str, plane: &Plane, cases: &[Case]) {
+    let room = Room::new(Api::new(plane.client().await.unwrap()));
+    let (mut faults, mut landed, mut left, mut nodes) = (Vec::new(), 0, 0, 0);
+    let start = Instant::now();
+    for case in cases {
+        let began = Instant::now();
+        let mut wrong: Vec<String> = Vec::new();
+        match judge(&room, case).await {
+            Ok(report) => {
+                wrong.extend(report.disagreements.iter().map(ToString::to_string));
+                for pod in report.invalid {
+                    say(&format!("{}: left pending, and the API server refuses it: {pod}", case.name));
+                }
+                landed += report.landed;
+                left += report.left;
+                nodes += report.nodes;
+            }
+            Err(error) => wrong.push(error.to_string()),
+        }
+        if std::env::var_os("RIG_VERBOSE").is_some() || !wrong.is_empty() {
+            say(&format!("{}: {:.1} s {}", case.name, began.elapsed().as_secs_f64(), wrong.join("; ")));
+        }
+        let departs = DEPARTURES.iter().any(|(name, _)| case.name.starts_with(name));
+        match wrong.is_empty() {
+            false if !departs => faults.push(format!("{}: {}", case.name, wrong.join("\n    "))),
+            true if departs => faults.push(format!("{} is no departure any more", case.name)),
+            _ => {}
+        }
+    }
+    say(&format!(
+        "{what}: {} cases, {nodes} nodes, {landed} pods to land, {left} to stay out, {} cases disagree, {:.0} s",
+        cases.len(),
+        faults.len(),
+        start.elapsed().as_secs_f64()
+    ));
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+}
