@@ -65,7 +65,8 @@ fn rooms_depend_only_on_rooms_below() {
 
 #[test]
 fn only_the_test_room_has_a_kubernetes_client() {
-    let with: Vec<String> = dependencies().into_iter().filter(|(_, d)| d.iter().any(|d| d == "kube")).map(|(p, _)| p).collect();
+    let with: Vec<String> =
+        dependencies().into_iter().filter(|(_, d)| d.iter().any(|d| d == "kube")).map(|(p, _)| p).collect();
     assert_eq!(with, ["millwright-rig"]);
 }
 

@@ -84,7 +84,8 @@ impl Api {
     }
 
     async fn send(&self, method: Method, path: &str, kind: &str, body: Option<&Value>) -> Result<Value, ApiError> {
-        let failed = |code: u16, reason: String| ApiError { method: method.clone(), path: path.to_owned(), code, reason };
+        let failed =
+            |code: u16, reason: String| ApiError { method: method.clone(), path: path.to_owned(), code, reason };
         let bytes = body.map(ToString::to_string).unwrap_or_default().into_bytes();
         let request = Request::builder().method(method.clone()).uri(path).header("content-type", kind).body(bytes);
         let request = request.map_err(|e| failed(0, e.to_string()))?;

@@ -60,6 +60,8 @@ impl Room {
         for collection in WHOLE {
             self.remove_all(collection).await?;
         }
+        // Its set may have made a pod while it went.
+        self.empty("/api/v1", "pods").await?;
         for class in self.api.list(CLASSES).await? {
             if !objects::name(&class).starts_with("system-") {
                 self.api.delete(&format!("{CLASSES}/{}", objects::name(&class))).await?;
@@ -153,7 +155,12 @@ impl Room {
     }
 
     /// Waits until a list is as it should be.
-    pub async fn until(&self, path: &str, what: &str, holds: impl Fn(&[Value]) -> bool) -> Result<Vec<Value>, RoomError> {
+    pub async fn until(
+        &self,
+        path: &str,
+        what: &str,
+        holds: impl Fn(&[Value]) -> bool,
+    ) -> Result<Vec<Value>, RoomError> {
         let start = Instant::now();
         loop {
             let all = self.api.list(path).await?;

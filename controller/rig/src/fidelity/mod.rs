@@ -57,7 +57,8 @@ pub async fn measure(room: &Room, way: Way, seeds: Range<u64>) -> Result<Score, 
         let cluster = Cluster::of(seed);
         room.clear().await?;
         let pods = run(room, way, &cluster).await?;
-        let at = |name: &str| pods.iter().find(|p| objects::name(p) == name).and_then(|p| p["spec"]["nodeName"].as_str());
+        let at =
+            |name: &str| pods.iter().find(|p| objects::name(p) == name).and_then(|p| p["spec"]["nodeName"].as_str());
         let places: Vec<(Option<&str>, &str)> = cluster.pods.iter().map(|p| (at(&p.name), p.node.as_str())).collect();
         let bound = places.iter().filter(|(at, _)| at.is_some()).count();
         let as_planned = places.iter().filter(|(at, planned)| *at == Some(*planned)).count();
@@ -91,7 +92,8 @@ async fn run(room: &Room, way: Way, cluster: &Cluster) -> Result<Vec<Value>, Roo
         room.each(all, nominate).await?.into_iter().collect::<Result<Vec<_>, ApiError>>()?;
     }
     let nodes = cluster.nodes.iter().map(|n| (n.clone(), cluster.on(&n.name))).collect();
-    let lives = room.each(nodes, move |api, (planned, pods)| async move { node::live(&api, way, &planned, &pods).await });
+    let lives =
+        room.each(nodes, move |api, (planned, pods)| async move { node::live(&api, way, &planned, &pods).await });
     lives.await?.into_iter().collect::<Result<Vec<_>, _>>()?;
     // Until everybody has a place, or nothing has moved for long.
     let (mut bound, mut since) = (0, Instant::now());

@@ -32,7 +32,7 @@ impl Documents {
 
     /// The object of this kind and name.
     pub fn find(&self, kind: &str, namespace: &str, name: &str) -> Option<&Value> {
-        self.of(kind).find(|o| super::name(o) == name && super::namespace(o) == namespace)
+        self.0.iter().find(|o| o["kind"] == kind && super::name(o) == name && super::namespace(o) == namespace)
     }
 }
 

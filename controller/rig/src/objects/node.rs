@@ -96,7 +96,11 @@ fn old_names(all: &mut BTreeMap<String, String>) {
 }
 
 fn amounts(resources: &Resources) -> Value {
-    resources.iter().map(|(name, amount)| (name.to_owned(), json!(quantity::format(name, amount)))).collect::<Map<_, _>>().into()
+    resources
+        .iter()
+        .map(|(name, amount)| (name.to_owned(), json!(quantity::format(name, amount))))
+        .collect::<Map<_, _>>()
+        .into()
 }
 
 /// A node of the input; `leaving` if pods must not come any more.

@@ -50,7 +50,9 @@ fn numbered(n: i64) -> String {
 pub fn settle_spec(spec: &mut Value) {
     let class = match number(spec) {
         Some(n) => Some(numbered(n)),
-        None => spec["priorityClassName"].as_str().filter(|n| n.starts_with("system-")).map(|_| SYSTEM_CLASS.to_owned()),
+        None => {
+            spec["priorityClassName"].as_str().filter(|n| n.starts_with("system-")).map(|_| SYSTEM_CLASS.to_owned())
+        }
     };
     if let Some(fields) = spec.as_object_mut() {
         for field in ["priority", "preemptionPolicy", "schedulerName", "serviceAccountName", "serviceAccount"] {

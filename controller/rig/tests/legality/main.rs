@@ -12,6 +12,16 @@ mod written;
 /// One of so many scenarios of the files, for the short run.
 const SPARSE: usize = 16;
 
+/// Needs no control plane: what the reader, the planner or the makers of
+/// objects refuse shows up everywhere.
+#[test]
+fn cases_can_be_staged() {
+    let mut cases = written::cases();
+    cases.extend((0..20).map(random::case));
+    assert!(cases.len() >= 80, "{} cases", cases.len());
+    room::stage_all(&cases);
+}
+
 #[test]
 fn some_scenarios_and_some_random_clusters() {
     let mut cases: Vec<_> = written::cases().into_iter().step_by(SPARSE).collect();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Instant;
 
 use millwright_rig::api::Api;
-use millwright_rig::legality::{Case, judge};
+use millwright_rig::legality::{Case, Fate, Scene, judge};
 use millwright_rig::plane::{Plane, Programs};
 use millwright_rig::room::Room;
 
@@ -26,6 +26,24 @@ pub fn seeds() -> Range<u64> {
         Some(from.parse().ok()?..to.parse().ok()?)
     });
     range.unwrap_or(0..200)
+}
+
+/// Plans all cases and makes their objects.
+pub fn stage_all(cases: &[Case]) {
+    let mut faults = Vec::new();
+    let (mut landing, mut left) = (0, 0);
+    for case in cases {
+        match Scene::of(case) {
+            Ok(scene) => {
+                let lands = scene.waiting.iter().filter(|w| matches!(w.fate, Fate::Lands(_))).count();
+                landing += lands;
+                left += scene.waiting.len() - lands;
+            }
+            Err(error) => faults.push(format!("{}: {error}", case.name)),
+        }
+    }
+    assert!(faults.is_empty(), "\n{}", faults.join("\n"));
+    assert!(landing > 4 * left && left > 0, "{landing} pods land, {left} stay out");
 }
 
 /// Judges all cases; fails if the real scheduler disagrees with any.

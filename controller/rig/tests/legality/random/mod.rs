@@ -6,9 +6,9 @@ mod world;
 use millwright_models::catalog::file;
 use millwright_models::lower::Settings;
 use millwright_rig::legality::Case;
+use rand::RngExt;
 use rand::SeedableRng;
 use rand::seq::IndexedRandom;
-use rand::{Rng, RngExt};
 use rand_chacha::ChaCha8Rng;
 use serde_json::{Value, json};
 

@@ -55,7 +55,8 @@ fn workload(dice: &mut Dice, group: u32, all: &mut Vec<Value>) {
 }
 
 fn spec(dice: &mut Dice, labels: &Value) -> Value {
-    let mut requests = json!({"cpu": format!("{}m", 50 * dice.between(2, 40)), "memory": format!("{}Mi", 64 * dice.between(1, 30))});
+    let mut requests =
+        json!({"cpu": format!("{}m", 50 * dice.between(2, 40)), "memory": format!("{}Mi", 64 * dice.between(1, 30))});
     if dice.chance(5) {
         requests["example.com/gpu"] = json!(1);
     }
@@ -85,7 +86,14 @@ fn spec(dice: &mut Dice, labels: &Value) -> Value {
         };
     }
     if dice.chance(15) {
-        let (key, value) = dice.pick(&[(ZONE, "z1"), (ZONE, "z2"), (KIND, "on-demand"), (KIND, "spot"), ("rack", "r1"), ("disk", "ssd")]);
+        let (key, value) = dice.pick(&[
+            (ZONE, "z1"),
+            (ZONE, "z2"),
+            (KIND, "on-demand"),
+            (KIND, "spot"),
+            ("rack", "r1"),
+            ("disk", "ssd"),
+        ]);
         spec["nodeSelector"] = json!({key: value});
     }
     affinity(dice, labels, &mut spec);
@@ -133,7 +141,8 @@ fn affinity(dice: &mut Dice, labels: &Value, spec: &mut Value) {
         if dice.chance(40) {
             terms.push(json!({"matchExpressions": [expression(dice), expression(dice)]}));
         }
-        affinity["nodeAffinity"] = json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}});
+        affinity["nodeAffinity"] =
+            json!({"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}});
     }
     if dice.chance(15) {
         affinity["nodeAffinity"]["preferredDuringSchedulingIgnoredDuringExecution"] =
@@ -143,12 +152,14 @@ fn affinity(dice: &mut Dice, labels: &Value, spec: &mut Value) {
     if dice.chance(15) {
         let own = dice.chance(70);
         let target = if own { labels["app"].clone() } else { json!(dice.pick(&APPS)) };
-        affinity["podAffinity"] = json!({"requiredDuringSchedulingIgnoredDuringExecution": [term(dice, topology, &target)]});
+        affinity["podAffinity"] =
+            json!({"requiredDuringSchedulingIgnoredDuringExecution": [term(dice, topology, &target)]});
     }
     if dice.chance(20) {
         let own = dice.chance(60);
         let target = if own { labels["app"].clone() } else { json!(dice.pick(&APPS)) };
-        affinity["podAntiAffinity"] = json!({"requiredDuringSchedulingIgnoredDuringExecution": [term(dice, topology, &target)]});
+        affinity["podAntiAffinity"] =
+            json!({"requiredDuringSchedulingIgnoredDuringExecution": [term(dice, topology, &target)]});
     }
     if affinity != json!({}) {
         spec["affinity"] = affinity;

@@ -139,7 +139,9 @@ fn node(dice: &mut Dice, i: u32, all: &mut Vec<Value>) {
         if dice.chance(10) {
             meta["deletionTimestamp"] = json!("2026-01-01T00:00:00Z");
         }
-        all.push(json!({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": {"phase": "Running"}}));
+        all.push(
+            json!({"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": {"phase": "Running"}}),
+        );
     }
 }
 
