@@ -1,12 +1,11 @@
 //! The table of what comes true of tight plans.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // without a control plane there is nothing to measure
 
-use std::io::Write;
-
 use millwright_rig::api::Api;
 use millwright_rig::fidelity::{Score, Way, measure};
 use millwright_rig::plane::{Plane, Programs};
 use millwright_rig::room::Room;
+use millwright_rig::say;
 
 const CLUSTERS: u64 = 20;
 
@@ -15,7 +14,7 @@ const CLUSTERS: u64 = 20;
 fn landing_makes_every_plan_come_true() {
     let programs = match Programs::locate() {
         Ok(programs) => programs,
-        Err(missing) => return say(&format!("rig: SKIPPED fidelity: {missing}")),
+        Err(missing) => return say(&format!("SKIPPED fidelity: {missing}")),
     };
     let ways = [Way::Plain, Way::Nominated, Way::Landed];
     // Most of the time is waiting: all at once, each on a plane of its own.
@@ -24,7 +23,7 @@ fn landing_makes_every_plan_come_true() {
         started.into_iter().map(|s| s.join().unwrap()).collect()
     });
     let mut table = format!(
-        "\nrig: {} clusters filled to 98-100 %, {} pods, {} nodes that turn Ready 1 to 6 s after the first registers\n",
+        "{} clusters filled to 98-100 %, {} pods, {} nodes that turn Ready 1 to 6 s after the first registers\n",
         scores[0].clusters, scores[0].pods, scores[0].nodes
     );
     table += "| way       | pods bound | as planned | clusters complete | exactly as planned | DaemonSet pods |\n";
@@ -60,9 +59,4 @@ fn on_a_plane(programs: &Programs, way: Way) -> Score {
 
 fn percent(part: usize, all: usize) -> f64 {
     100.0 * part as f64 / all as f64
-}
-
-/// Past the test harness, which would hide it.
-fn say(text: &str) {
-    writeln!(std::io::stderr(), "{text}").unwrap();
 }

@@ -1,18 +1,13 @@
 //! A control plane comes up, schedules, and leaves nothing behind.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // without a control plane there is nothing to test
 
-use std::io::Write;
 use std::path::Path;
 
 use millwright_rig::api::Api;
 use millwright_rig::plane::{Plane, Programs};
 use millwright_rig::room::Room;
+use millwright_rig::say;
 use serde_json::json;
-
-/// Past the test harness, which would hide it.
-fn say(text: &str) {
-    writeln!(std::io::stderr(), "rig: {text}").unwrap();
-}
 
 /// Processes whose command line mentions `text`.
 fn processes(text: &str) -> Vec<String> {

@@ -40,7 +40,7 @@ fn every_scenario_of_the_files() {
 fn public_scenarios() {
     match public::cases() {
         Some(cases) => room::judge_all("public scenarios", cases),
-        None => room::say("SKIPPED: ../shared/scenarios/files is not here"),
+        None => millwright_rig::say("SKIPPED: ../shared/scenarios/files is not here"),
     }
 }
 

@@ -1,6 +1,5 @@
 //! Cases judged one after the other on one control plane.
 
-use std::io::Write;
 use std::ops::Range;
 use std::time::Instant;
 
@@ -8,15 +7,11 @@ use millwright_rig::api::Api;
 use millwright_rig::legality::{Case, Fate, Scene, judge};
 use millwright_rig::plane::{Plane, Programs};
 use millwright_rig::room::Room;
+use millwright_rig::say;
 
 /// What tests may disagree on, by the beginning of the case's name, and why
 /// that is right.
 const DEPARTURES: [(&str, &str); 0] = [];
-
-/// Past the test harness, which would hide it.
-pub fn say(line: &str) {
-    writeln!(std::io::stderr(), "rig: {line}").unwrap();
-}
 
 /// Seeds of the random clusters: `RIG_SEEDS=from..to`, else 200.
 pub fn seeds() -> Range<u64> {
