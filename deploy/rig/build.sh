@@ -52,9 +52,15 @@ if [ ! -x "$home/kubebox" ]; then
     for package in k8s.io/component-base/version k8s.io/client-go/pkg/version; do
         stamp+=" -X $package.gitVersion=$version -X $package.gitMajor=$major -X $package.gitMinor=$minor -X $package.gitTreeState=clean"
     done
+    # From a copy, so that a change of branch meanwhile does no harm.
+    mkdir "$work/source"
+    cp go.mod go.sum main.go "$work/source"
+    cd "$work/source"
     # Two at a time: one generated package alone takes 2.7 GB to compile.
     CGO_ENABLED=0 go build -p 2 -mod=readonly -trimpath -buildvcs=false -gcflags=all=-dwarf=false \
         -ldflags "-s -w$stamp" -o "$work/kubebox" . >&2
+    cd "$cache"
+    rm -rf "$work/source"
     for program in "${programs[@]}"; do
         ln -s kubebox "$work/$program"
     done
