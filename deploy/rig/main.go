@@ -34,7 +34,7 @@ var components = map[string]func(){
 	"etcd":                    func() { etcdmain.Main(os.Args) },
 	"kube-apiserver":          cobraCommand(apiserver.NewAPIServerCommand),
 	"kube-controller-manager": cobraCommand(controllers.NewControllerManagerCommand),
-	"kube-scheduler":          cobraCommand(scheduler.NewSchedulerCommand),
+	"kube-scheduler":          cobraCommand(func() *cobra.Command { return scheduler.NewSchedulerCommand() }),
 	"kubectl":                 cobraCommand(kubectl.NewDefaultKubectlCommand),
 }
 

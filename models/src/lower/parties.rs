@@ -122,6 +122,8 @@ impl SpreadGround {
 }
 
 /// Pods that run and are not planned for, grouped by what they look like.
+/// Those that are ending count as long as they are there: for affinities and
+/// ports, not for spreads.
 struct Running {
     /// A pod that stands for the group, and its count per place.
     groups: Vec<(usize, BTreeMap<usize, u32>)>,
@@ -130,15 +132,16 @@ struct Running {
 impl Running {
     fn new(world: &World, places: &Places<'_>, homes: &BTreeMap<usize, usize>) -> Self {
         let mut groups: Vec<(usize, BTreeMap<usize, u32>)> = Vec::new();
-        let mut index: FxHashMap<(usize, usize, &str), usize> = FxHashMap::default();
+        let mut index: FxHashMap<(usize, usize, &str, bool), usize> = FxHashMap::default();
         for (p, place) in places.0.iter().enumerate().filter(|(_, p)| !p.leaving) {
             for &i in &place.running {
                 let pod = &world.pods[i];
                 // Residents of nodes that may go count through their shapes.
-                if pod.deleted.is_some() || homes.contains_key(&i) {
+                if homes.contains_key(&i) {
                     continue;
                 }
-                let key = (Arc::as_ptr(&pod.spec) as usize, Arc::as_ptr(&pod.labels) as usize, pod.namespace.as_str());
+                let (spec, labels) = (Arc::as_ptr(&pod.spec) as usize, Arc::as_ptr(&pod.labels) as usize);
+                let key = (spec, labels, pod.namespace.as_str(), pod.deleted.is_some());
                 let g = *index.entry(key).or_insert_with(|| {
                     groups.push((i, BTreeMap::new()));
                     groups.len() - 1
@@ -191,6 +194,10 @@ fn count(world: &World, classes: &mut [Class], running: &Running, reader: &TermR
         let key = (Arc::as_ptr(&pod.labels) as usize, pod.namespace.as_str());
         let matched = seen.entry(key).or_insert_with(|| reader.selectors.matching(&pod.namespace, &pod.labels)).clone();
         for &rule in matched.iter().flat_map(|&s| &by_selector[s]) {
+            let id = registry.rules.get_index(rule).map(|(id, _)| id);
+            if pod.deleted.is_some() && matches!(id, Some(RuleId::Spread { .. })) {
+                continue;
+            }
             for (&place, &n) in counts {
                 *registry.rules[rule].present.entry(place).or_default() += n;
             }

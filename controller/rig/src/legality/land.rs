@@ -71,22 +71,14 @@ pub async fn land(room: &Room, scene: &Scene, absent: &[usize]) -> Result<Vec<Di
             Fate::Waits(_) => None,
         })
         .collect();
-    let placement = |(w, node): &(&Waiting, &str)| {
-        let mut pod = scene.world.pods[w.pod].clone();
-        pod.node_name = None;
-        Placement::new(std::sync::Arc::new(pod), node)
-    };
-    let placements: Vec<Placement> = coming.iter().map(placement).collect();
+    let placements: Vec<Placement> = coming.iter().map(|(w, node)| scene.placement(w, node)).collect();
     let steps = match landing_steps(&state, &placements) {
         Ok(steps) => steps,
         Err(stuck) => return Ok(vec![Disagreement::NoOrder(stuck.to_string())]),
     };
     for step in steps {
         let now: Vec<(String, String)> = step.iter().map(|i| (path(coming[*i].0), coming[*i].1.to_owned())).collect();
-        let provision = scene.claims.is_empty();
-        let outcomes = room
-            .each(now, move |api, (path, node)| async move { come(&api, &path, Some(&node), !provision).await })
-            .await?;
+        let outcomes = room.each(now, |api, (path, node)| async move { come(&api, &path, Some(&node)).await }).await?;
         let mut wrong = Vec::new();
         for (i, outcome) in step.into_iter().zip(outcomes) {
             let (waiting, planned) = coming[i];
@@ -125,7 +117,7 @@ async fn stay(
 ) -> Result<Vec<Disagreement>, LandError> {
     let mut wrong = Vec::new();
     let paths: Vec<String> = left.iter().map(|w| path(w)).collect();
-    let outcomes = room.each(paths, |api, path| async move { come(&api, &path, None, false).await }).await?;
+    let outcomes = room.each(paths, |api, path| async move { come(&api, &path, None).await }).await?;
     for (waiting, outcome) in left.iter().zip(outcomes) {
         let pod = format!("{}/{}", waiting.namespace, waiting.name);
         match outcome? {
@@ -182,7 +174,7 @@ fn path(waiting: &Waiting) -> String {
 }
 
 /// Nominates a pod, lets it in, waits for the scheduler.
-async fn come(api: &Api, path: &str, node: Option<&str>, provision: bool) -> Result<Outcome, ApiError> {
+async fn come(api: &Api, path: &str, node: Option<&str>) -> Result<Outcome, ApiError> {
     if let Some(node) = node {
         let status = json!({"status": {"nominatedNodeName": node}});
         api.patch(&format!("{path}/status"), Patch::Merge, &status).await?;
@@ -205,9 +197,7 @@ async fn come(api: &Api, path: &str, node: Option<&str>, provision: bool) -> Res
             _ if start.elapsed() > LONG => return Ok(Outcome::Silent),
             _ => {}
         }
-        if provision {
-            super::provisioner::serve(api, &pod).await?;
-        }
+        super::provisioner::serve(api, &pod).await?;
         tokio::time::sleep(pause).await;
         pause = (pause * 2).min(Duration::from_millis(60));
     }

@@ -16,6 +16,8 @@ pub use land::{Disagreement, LandError, Outcome};
 pub use scene::{Case, Fate, Scene, SceneError};
 pub use stage::unschedulable;
 
+use std::time::{Duration, Instant};
+
 use crate::room::{Room, RoomError};
 
 /// What came of a case.
@@ -29,6 +31,8 @@ pub struct Report {
     pub disagreements: Vec<Disagreement>,
     /// Pods that neither plan nor API server take.
     pub invalid: Vec<String>,
+    /// Planning, setting up, landing.
+    pub times: [Duration; 3],
 }
 
 /// Why a case could not be judged.
@@ -44,15 +48,19 @@ pub enum JudgeError {
 
 /// Plans a case and has it carried out.
 pub async fn judge(room: &Room, case: &Case) -> Result<Report, JudgeError> {
+    let start = Instant::now();
     let scene = Scene::of(case).map_err(Box::new)?;
+    let planned = start.elapsed();
     room.clear().await?;
     let refused = stage::set(room, &scene).await?;
+    let set = start.elapsed();
     let mut report = Report {
         landed: scene.waiting.iter().filter(|w| matches!(w.fate, Fate::Lands(_))).count(),
         left: scene.waiting.iter().filter(|w| matches!(w.fate, Fate::Waits(_))).count(),
         nodes: scene.nodes.len(),
         disagreements: Vec::new(),
         invalid: Vec::new(),
+        times: [planned, set - planned, Duration::ZERO],
     };
     for (i, reason) in &refused {
         let waiting = &scene.waiting[*i];
@@ -64,5 +72,6 @@ pub async fn judge(room: &Room, case: &Case) -> Result<Report, JudgeError> {
     }
     let absent: Vec<usize> = refused.into_iter().map(|(i, _)| i).collect();
     report.disagreements.extend(land::land(room, &scene, &absent).await?);
+    report.times[2] = start.elapsed() - set;
     Ok(report)
 }

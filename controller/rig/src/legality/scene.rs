@@ -2,12 +2,14 @@
 //! waits.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use millwright_core::provision::{self, Decision, PlanError};
 use millwright_models::catalog::{Catalog, CatalogError, pool_types};
 use millwright_models::lower::{self, LowerError, Place};
 use millwright_models::reader::{Document, ReadErrors, ReadOptions, read};
+use millwright_models::rules::{Placement, State, StateError};
 use millwright_models::world::World;
 use millwright_solver::engine;
 use serde_json::Value;
@@ -86,6 +88,8 @@ pub enum SceneError {
     Plan(#[from] PlanError),
     #[error(transparent)]
     Lower(#[from] LowerError),
+    #[error("the rules do not take its objects: {0}")]
+    State(#[from] StateError),
     #[error("types of a pool: {0}")]
     Catalog(#[from] CatalogError),
     #[error("{0} is in the plan but not in the input")]
@@ -118,11 +122,38 @@ impl Scene {
         };
         scene.old_nodes(case)?;
         scene.new_nodes(case)?;
-        scene.run();
         scene.wait()?;
+        scene.run();
         scene.absent_claims();
         scene.name_namespaces();
         Ok(scene)
+    }
+
+    /// A pod that waits, on a node, as the rules take it.
+    pub fn placement(&self, waiting: &Waiting, node: &str) -> Placement {
+        let mut pod = self.world.pods[waiting.pod].clone();
+        pod.node_name = None;
+        Placement::new(Arc::new(pod), node)
+    }
+
+    /// Everything that the plan places, and the state that it meets, without
+    /// the pods that DaemonSets will make.
+    pub fn landing(&self) -> Result<(State, Vec<Placement>), SceneError> {
+        let running = self.running.iter().map(|r| {
+            let mut pod = r.object.clone();
+            pod["status"] = serde_json::json!({"phase": r.status["phase"]});
+            pod
+        });
+        let all = self.nodes.iter().chain(&self.volume_limits).cloned().chain(running);
+        let text: String = all.map(|o| format!("---\n{o}\n")).collect();
+        let documents = [Document { file: "nodes".to_owned(), text }];
+        let made = read(&documents, &ReadOptions { default_pools: false })?;
+        let world = World { nodes: made.nodes, csi_nodes: made.csi_nodes, pods: made.pods, ..self.world.clone() };
+        let places = self.waiting.iter().filter_map(|w| match &w.fate {
+            Fate::Lands(node) => Some(self.placement(w, node)),
+            Fate::Waits(_) => None,
+        });
+        Ok((State::of(&world)?, places.collect()))
     }
 
     /// Nodes that exist or are on their way.
@@ -172,10 +203,16 @@ impl Scene {
         Ok(())
     }
 
-    /// Pods that are bound already.
+    /// Pods that are bound already; those that leave their node and are planned
+    /// anew are gone from it.
     fn run(&mut self) {
         let nodes: BTreeSet<&str> = self.nodes.iter().map(objects::name).collect();
+        let moving: BTreeSet<(&str, &str)> =
+            self.waiting.iter().map(|w| (w.namespace.as_str(), w.name.as_str())).collect();
         for pod in self.documents.of("Pod") {
+            if moving.contains(&(objects::namespace(pod), objects::name(pod))) {
+                continue;
+            }
             let Some(node) = pod["spec"]["nodeName"].as_str().filter(|n| nodes.contains(n)) else { continue };
             let owners = pod["metadata"]["ownerReferences"].as_array().into_iter().flatten();
             let daemon_set = owners.filter(|o| o["kind"] == "DaemonSet").find_map(|o| o["name"].as_str());

@@ -70,16 +70,17 @@ async fn storage(room: &Room, scene: &Scene) -> Result<(), RoomError> {
         class
     });
     room.make_all(at("/apis/storage.k8s.io/v1/storageclasses", classes)).await?;
-    let paths = scene.claims.iter().map(|c| (claims(namespace(c)), c.clone())).collect();
-    let made = room.make_all(paths).await?;
     let mut bound = 0;
     let mut volumes = Vec::new();
     for volume in scene.documents.of("PersistentVolume") {
-        let claim = made.iter().find(|c| c["spec"]["volumeName"] == volume["metadata"]["name"]);
+        let claim = scene.claims.iter().find(|c| c["spec"]["volumeName"] == volume["metadata"]["name"]);
         bound += usize::from(claim.is_some());
         volumes.push(objects::volume(volume, claim));
     }
+    // Volumes first: a claim looks for its volume when it comes, then only
+    // every quarter of a minute.
     room.make_all(at("/api/v1/persistentvolumes", volumes.into_iter())).await?;
+    room.make_all(scene.claims.iter().map(|c| (claims(namespace(c)), c.clone())).collect()).await?;
     room.make_all(at("/apis/storage.k8s.io/v1/csinodes", scene.volume_limits.iter().cloned())).await?;
     if bound > 0 {
         let all = |claims: &[Value]| claims.iter().filter(|c| c["status"]["phase"] == "Bound").count() >= bound;

@@ -68,6 +68,7 @@ pub fn settle_spec(spec: &mut Value) {
     let mut names = 0;
     for list in ["containers", "initContainers"] {
         for container in spec[list].as_array_mut().into_iter().flatten() {
+            limit_devices(&mut container["resources"]);
             if container["image"].is_null() {
                 container["image"] = json!("none");
             }
@@ -81,6 +82,17 @@ pub fn settle_spec(spec: &mut Value) {
         && let Some(fields) = spec.as_object_mut()
     {
         fields.remove("initContainers");
+    }
+}
+
+/// What cannot be overcommitted must have a limit, which a plan never reads.
+fn limit_devices(resources: &mut Value) {
+    let ordinary = |name: &str| matches!(name, "cpu" | "memory" | "ephemeral-storage");
+    let requests = resources["requests"].as_object().cloned().unwrap_or_default();
+    for (name, amount) in requests.into_iter().filter(|(name, _)| !ordinary(name)) {
+        if resources["limits"][&name].is_null() {
+            resources["limits"][&name] = amount;
+        }
     }
 }
 

@@ -19,6 +19,10 @@ pub fn storage_class(object: &Value) -> Value {
 pub fn claim(object: &Value) -> Value {
     let mut claim = afresh(object);
     complete(&mut claim["spec"]);
+    // That it is bound is for the controllers to say.
+    if let Some(annotations) = claim["metadata"]["annotations"].as_object_mut() {
+        annotations.retain(|key, _| !key.starts_with("pv.kubernetes.io/"));
+    }
     claim
 }
 
@@ -59,7 +63,7 @@ pub fn volume(object: &Value, claim: Option<&Value>) -> Value {
         spec["accessModes"] = claim["spec"]["accessModes"].clone();
         spec["storageClassName"] = claim["spec"]["storageClassName"].clone();
         spec["claimRef"] = json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-            "namespace": super::namespace(claim), "name": super::name(claim), "uid": claim["metadata"]["uid"]});
+            "namespace": super::namespace(claim), "name": super::name(claim)});
     } else if let Some(fields) = spec.as_object_mut() {
         fields.remove("claimRef");
     }

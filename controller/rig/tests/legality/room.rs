@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::time::Instant;
 
+use millwright_models::rules::landing_order;
 use millwright_rig::api::Api;
 use millwright_rig::legality::{Case, Fate, Scene, judge};
 use millwright_rig::plane::{Plane, Programs};
@@ -23,6 +24,20 @@ pub fn seeds() -> Range<u64> {
     range.unwrap_or(0..200)
 }
 
+/// Why the rules find no order for a plan.
+fn stuck(scene: &Scene) -> Option<String> {
+    match scene.landing() {
+        Ok((state, placements)) => {
+            let stuck = landing_order(&state, &placements).err()?;
+            let name = |i: usize| format!("{} on {}", placements[i].pod.full_name(), placements[i].node);
+            let landed: Vec<String> = stuck.landed.iter().map(|i| name(*i)).collect();
+            let refused: Vec<String> = stuck.refused.iter().map(|(i, why)| format!("{}: {why}", name(*i))).collect();
+            Some(format!("proven: {}; landed {landed:?}; refused {refused:?}", stuck.proven))
+        }
+        Err(error) => Some(error.to_string()),
+    }
+}
+
 /// Plans all cases and makes their objects.
 pub fn stage_all(cases: &[Case]) {
     let mut faults = Vec::new();
@@ -33,6 +48,7 @@ pub fn stage_all(cases: &[Case]) {
                 let lands = scene.waiting.iter().filter(|w| matches!(w.fate, Fate::Lands(_))).count();
                 landing += lands;
                 left += scene.waiting.len() - lands;
+                faults.extend(stuck(&scene).map(|why| format!("{}: {why}", case.name)));
             }
             Err(error) => faults.push(format!("{}: {error}", case.name)),
         }
@@ -62,7 +78,7 @@ async fn run(what: &str, plane: &Plane, cases: &[Case]) {
     let (mut faults, mut landed, mut left, mut nodes) = (Vec::new(), 0, 0, 0);
     let start = Instant::now();
     for case in cases {
-        let began = Instant::now();
+        let mut told = String::new();
         let mut wrong: Vec<String> = Vec::new();
         match judge(&room, case).await {
             Ok(report) => {
@@ -70,6 +86,11 @@ async fn run(what: &str, plane: &Plane, cases: &[Case]) {
                 for pod in report.invalid {
                     say(&format!("{}: left pending, and the API server refuses it: {pod}", case.name));
                 }
+                let [plan, set, land] = report.times.map(|t| t.as_secs_f64());
+                told = format!(
+                    "{} nodes, {} land, {} stay out; {plan:.1} + {set:.1} + {land:.1} s",
+                    report.nodes, report.landed, report.left
+                );
                 landed += report.landed;
                 left += report.left;
                 nodes += report.nodes;
@@ -77,7 +98,7 @@ async fn run(what: &str, plane: &Plane, cases: &[Case]) {
             Err(error) => wrong.push(error.to_string()),
         }
         if std::env::var_os("RIG_VERBOSE").is_some() || !wrong.is_empty() {
-            say(&format!("{}: {:.1} s {}", case.name, began.elapsed().as_secs_f64(), wrong.join("; ")));
+            say(&format!("{}: {told} {}", case.name, wrong.join("; ")));
         }
         let departs = DEPARTURES.iter().any(|(name, _)| case.name.starts_with(name));
         match wrong.is_empty() {

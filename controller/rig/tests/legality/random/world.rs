@@ -161,7 +161,8 @@ fn storage(dice: &mut Dice, all: &mut Vec<Value>) {
                 "csi": {"driver": "ebs.csi.aws.com", "volumeHandle": name},
                 "nodeAffinity": {"required": {"nodeSelectorTerms": there}}}}));
         all.push(json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-            "metadata": {"name": "bound", "namespace": namespace},
+            "metadata": {"name": "bound", "namespace": namespace,
+                "annotations": {"pv.kubernetes.io/bind-completed": "yes"}},
             "spec": {"accessModes": ["ReadWriteOnce"], "storageClassName": "late", "volumeName": name,
                 "resources": {"requests": {"storage": "1Gi"}}}, "status": {"phase": "Bound"}}));
     }
