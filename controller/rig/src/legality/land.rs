@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use millwright_models::karpenter::labels;
 use millwright_models::reader::{Document, ReadErrors, ReadOptions, read};
 use millwright_models::rules::{Placement, State, StateError, landing_steps};
 use serde_json::{Value, json};
@@ -44,6 +45,21 @@ pub enum Disagreement {
     Silent { pod: String },
 }
 
+/// What came of a landing.
+#[derive(Clone, Debug, Default)]
+pub struct Landing {
+    pub wrong: Vec<Disagreement>,
+    /// Pods that the plan leaves out for a domain that could be bought, where
+    /// the scheduler only looks at what there is.
+    pub stricter: Vec<String>,
+}
+
+impl Landing {
+    fn broken(wrong: Vec<Disagreement>) -> Self {
+        Self { wrong, stricter: Vec::new() }
+    }
+}
+
 /// Why a landing broke off.
 #[derive(Debug, thiserror::Error)]
 pub enum LandError {
@@ -59,7 +75,7 @@ pub enum LandError {
 
 /// Lets the pods of a scene that is set up come in. `absent`: those that the
 /// API server did not accept.
-pub async fn land(room: &Room, scene: &Scene, absent: &[usize]) -> Result<Vec<Disagreement>, LandError> {
+pub async fn land(room: &Room, scene: &Scene, absent: &[usize]) -> Result<Landing, LandError> {
     let mut state = observe(&room.api).await?;
     let coming: Vec<(&Waiting, &str)> = scene
         .waiting
@@ -74,7 +90,7 @@ pub async fn land(room: &Room, scene: &Scene, absent: &[usize]) -> Result<Vec<Di
     let placements: Vec<Placement> = coming.iter().map(|(w, node)| scene.placement(w, node)).collect();
     let steps = match landing_steps(&state, &placements) {
         Ok(steps) => steps,
-        Err(stuck) => return Ok(vec![Disagreement::NoOrder(stuck.to_string())]),
+        Err(stuck) => return Ok(Landing::broken(vec![Disagreement::NoOrder(stuck.to_string())])),
     };
     for step in steps {
         let now: Vec<(String, String)> = step.iter().map(|i| (path(coming[*i].0), coming[*i].1.to_owned())).collect();
@@ -95,7 +111,7 @@ pub async fn land(room: &Room, scene: &Scene, absent: &[usize]) -> Result<Vec<Di
         }
         // What comes after a wrong step proves nothing.
         if !wrong.is_empty() {
-            return Ok(wrong);
+            return Ok(Landing::broken(wrong));
         }
     }
     let left: Vec<&Waiting> = scene
@@ -109,13 +125,8 @@ pub async fn land(room: &Room, scene: &Scene, absent: &[usize]) -> Result<Vec<Di
 }
 
 /// Pods that the plan leaves out must find no place by themselves either.
-async fn stay(
-    room: &Room,
-    scene: &Scene,
-    state: &mut State,
-    left: &[&Waiting],
-) -> Result<Vec<Disagreement>, LandError> {
-    let mut wrong = Vec::new();
+async fn stay(room: &Room, scene: &Scene, state: &mut State, left: &[&Waiting]) -> Result<Landing, LandError> {
+    let (mut wrong, mut stricter) = (Vec::new(), Vec::new());
     let paths: Vec<String> = left.iter().map(|w| path(w)).collect();
     let outcomes = room.each(paths, |api, path| async move { come(&api, &path, None).await }).await?;
     for (waiting, outcome) in left.iter().zip(outcomes) {
@@ -131,11 +142,28 @@ async fn stay(
                     Err(refusal) => format!("say {refusal}"),
                 };
                 let Fate::Waits(reasons) = &waiting.fate else { continue };
+                if is_stricter(&waiting.object, reasons) {
+                    stricter.push(pod);
+                    continue;
+                }
                 wrong.push(Disagreement::Placed { pod, reasons: reasons.join("; "), node, rules });
             }
         }
     }
-    Ok(wrong)
+    Ok(Landing { wrong, stricter })
+}
+
+/// Whether a pod stays out for a domain that the scheduler does not see: a
+/// value of a key that could be bought, but that no node has yet, is as empty a
+/// domain as any.
+fn is_stricter(pod: &Value, reasons: &[String]) -> bool {
+    let spreads = pod["spec"]["topologySpreadConstraints"].as_array().into_iter().flatten();
+    let mut keys =
+        spreads.filter(|s| s["whenUnsatisfiable"] != "ScheduleAnyway").filter_map(|s| s["topologyKey"].as_str());
+    keys.any(|key| {
+        let words = format!("topology spread over {key} ");
+        key != labels::HOSTNAME && reasons.iter().any(|reason| reason.contains(&words))
+    })
 }
 
 /// What the API server holds, as the rules see it.

@@ -31,6 +31,9 @@ pub struct Report {
     pub disagreements: Vec<Disagreement>,
     /// Pods that neither plan nor API server take.
     pub invalid: Vec<String>,
+    /// Pods that stay out by the contract on spread, where the scheduler alone
+    /// would take them.
+    pub stricter: Vec<String>,
     /// Planning, setting up, landing.
     pub times: [Duration; 3],
 }
@@ -60,6 +63,7 @@ pub async fn judge(room: &Room, case: &Case) -> Result<Report, JudgeError> {
         nodes: scene.nodes.len(),
         disagreements: Vec::new(),
         invalid: Vec::new(),
+        stricter: Vec::new(),
         times: [planned, set - planned, Duration::ZERO],
     };
     for (i, reason) in &refused {
@@ -71,7 +75,9 @@ pub async fn judge(room: &Room, case: &Case) -> Result<Report, JudgeError> {
         }
     }
     let absent: Vec<usize> = refused.into_iter().map(|(i, _)| i).collect();
-    report.disagreements.extend(land::land(room, &scene, &absent).await?);
+    let landing = land::land(room, &scene, &absent).await?;
+    report.disagreements.extend(landing.wrong);
+    report.stricter = landing.stricter;
     report.times[2] = start.elapsed() - set;
     Ok(report)
 }

@@ -75,7 +75,7 @@ pub fn judge_all(what: &str, cases: Vec<Case>) {
 
 async fn run(what: &str, plane: &Plane, cases: &[Case]) {
     let room = Room::new(Api::new(plane.client().await.unwrap()));
-    let (mut faults, mut landed, mut left, mut nodes) = (Vec::new(), 0, 0, 0);
+    let (mut faults, mut landed, mut left, mut nodes, mut stricter) = (Vec::new(), 0, 0, 0, 0);
     let start = Instant::now();
     for case in cases {
         let mut told = String::new();
@@ -91,6 +91,7 @@ async fn run(what: &str, plane: &Plane, cases: &[Case]) {
                     "{} nodes, {} land, {} stay out; {plan:.1} + {set:.1} + {land:.1} s",
                     report.nodes, report.landed, report.left
                 );
+                stricter += report.stricter.len();
                 landed += report.landed;
                 left += report.left;
                 nodes += report.nodes;
@@ -108,7 +109,7 @@ async fn run(what: &str, plane: &Plane, cases: &[Case]) {
         }
     }
     say(&format!(
-        "{what}: {} cases, {nodes} nodes, {landed} pods to land, {left} to stay out, {} cases disagree, {:.0} s",
+        "{what}: {} cases, {nodes} nodes, {landed} pods to land, {left} to stay out ({stricter} only for a domain that nobody has yet), {} cases disagree, {:.0} s",
         cases.len(),
         faults.len(),
         start.elapsed().as_secs_f64()
