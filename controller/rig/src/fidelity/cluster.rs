@@ -36,9 +36,30 @@ pub struct Pod {
 
 impl Cluster {
     /// 3 to 6 nodes of 2 to 8 CPUs with 2 to 6 pods each; one resource of each
-    /// node is filled to 98 to 100 %.
+    /// node is filled to 98 to 100 %. No node has room left for a pod of
+    /// another: what is released is open to all.
     pub fn of(seed: u64) -> Self {
         let mut dice = ChaCha8Rng::seed_from_u64(seed);
+        loop {
+            let cluster = Self::any(&mut dice);
+            if cluster.is_closed() {
+                return cluster;
+            }
+        }
+    }
+
+    fn is_closed(&self) -> bool {
+        self.nodes.iter().all(|node| {
+            let (mut cpu, mut memory) = (node.cpu - AGENT.0, node.memory - AGENT.1);
+            for pod in self.pods.iter().filter(|p| p.node == node.name) {
+                cpu -= pod.cpu;
+                memory -= pod.memory;
+            }
+            self.pods.iter().all(|p| p.node == node.name || p.cpu > cpu || p.memory > memory)
+        })
+    }
+
+    fn any(dice: &mut ChaCha8Rng) -> Self {
         let (mut nodes, mut pods) = (Vec::new(), Vec::new());
         for i in 0..dice.random_range(3..=6) {
             let cpu = 1000 * [2, 4, 8][dice.random_range(0..3)];
@@ -48,7 +69,7 @@ impl Cluster {
             let (c, m) = if dice.random_range(0..2) == 0 { (tight, loose) } else { (loose, tight) };
             let count = dice.random_range(2..=6);
             let name = format!("planned-{i}");
-            let cuts = cut(&mut dice, cpu / 1000 * c, count).into_iter().zip(cut(&mut dice, memory / 1000 * m, count));
+            let cuts = cut(dice, cpu / 1000 * c, count).into_iter().zip(cut(dice, memory / 1000 * m, count));
             for (k, (cpu, memory)) in cuts.enumerate() {
                 pods.push(Pod { name: format!("pod-{i}-{k}"), node: name.clone(), cpu, memory });
             }
