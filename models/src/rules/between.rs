@@ -98,6 +98,13 @@ impl Counters {
         !class.depends() && class.picks.iter().any(|p| !self.picks.all[*p].spreads.is_empty())
     }
 
+    /// Whether some spread counts `class` that it does not carry itself.
+    pub fn is_foreign(&self, class: usize) -> bool {
+        let class = &self.classes[class];
+        let mut counting = class.picks.iter().flat_map(|p| &self.picks.all[*p].spreads);
+        counting.any(|s| class.spreads.iter().all(|own| own.spread != *s))
+    }
+
     /// The keys that matter to the order: of its own rules, and of the spreads
     /// that count it.
     pub fn keys_of(&self, class: usize) -> Vec<Key> {

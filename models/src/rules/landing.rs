@@ -48,6 +48,8 @@ pub(super) struct Piece {
 struct Cell {
     class: usize,
     tier: Tier,
+    /// Some spread counts it that it does not carry.
+    foreign: bool,
     pieces: VecDeque<Piece>,
 }
 
@@ -68,6 +70,9 @@ enum Strategy {
     Carriers,
     Balance,
     Strangers,
+    /// Whom some spread counts that they do not carry come last, affinity or
+    /// not.
+    Natives,
 }
 
 /// Finds an order of `placements`, as positions, in which each is legal when
@@ -81,7 +86,7 @@ pub fn landing_order(state: &State, placements: &[Placement]) -> Result<Vec<usiz
     };
     let mut state = state.clone();
     let cells = cells(&mut state, placements).map_err(|refused| Stuck { landed: Vec::new(), refused, proven: true })?;
-    for strategy in [Strategy::Carriers, Strategy::Balance, Strategy::Strangers] {
+    for strategy in [Strategy::Carriers, Strategy::Balance, Strategy::Strangers, Strategy::Natives] {
         match attempt(state.clone(), placements, cells.clone(), strategy) {
             Ok(order) => return Ok(order),
             Err(stuck) if stuck.proven => return Err(stuck),
@@ -146,7 +151,8 @@ fn cells(state: &mut State, placements: &[Placement]) -> Result<Vec<Cell>, Vec<(
             Piece { class, slot, pods }
         };
         let tier = if state.counters.is_stranger(class) { Tier::Stranger } else { Tier::Carrier };
-        Cell { class, tier, pieces: pieces.into_iter().map(piece).collect() }
+        let foreign = state.counters.is_foreign(class);
+        Cell { class, tier, foreign, pieces: pieces.into_iter().map(piece).collect() }
     };
     let mut cells: Vec<Cell> = sorted.into_iter().map(cell).collect();
     mark_first(state, &mut cells);
@@ -262,6 +268,7 @@ fn step(state: &mut State, placements: &[Placement], cell: &mut Cell) -> Result<
 impl Strategy {
     fn rank(self, cell: &Cell, state: &State) -> [u32; 2] {
         let tier = match (self, cell.tier) {
+            (Self::Natives, _) => 1 + u32::from(cell.foreign),
             (_, Tier::First) => 0,
             (Self::Carriers, Tier::Carrier) | (Self::Strangers, Tier::Stranger) | (Self::Balance, _) => 1,
             _ => 2,
