@@ -119,6 +119,8 @@ pub async fn land(room: &Room, scene: &Scene, absent: &[usize]) -> Result<Landin
         .iter()
         .enumerate()
         .filter(|(i, w)| !absent.contains(i) && matches!(w.fate, Fate::Waits(_)))
+        // Nobody makes their ResourceClaims here, so they are never tried.
+        .filter(|(_, w)| w.object["spec"]["resourceClaims"].is_null())
         .map(|(_, w)| w)
         .collect();
     stay(room, scene, &mut state, &left).await

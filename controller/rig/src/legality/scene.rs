@@ -163,8 +163,8 @@ impl Scene {
         let mut nodes: Vec<Value> = Vec::new();
         for node in self.documents.of("Node") {
             nodes.push(match by_name.get(objects::name(node)) {
-                // It will be as its claim says once it is initialised.
-                Some(place) if !place.is_initialized() && !place.leaving => objects::in_flight(place),
+                // It will be as its claim says once it is initialised, or has rebooted.
+                Some(place) if is_coming(place) => objects::in_flight(place),
                 Some(place) => objects::existing(node, place.leaving),
                 None => objects::existing(node, true),
             });
@@ -275,6 +275,12 @@ impl Scene {
         self.namespaces.extend(self.waiting.iter().map(|w| w.namespace.clone()));
         self.namespaces.extend(self.documents.of("Namespace").map(|n| objects::name(n).to_owned()));
     }
+}
+
+/// Whether a node will be as its claim says, but is not yet.
+fn is_coming(place: &Place<'_>) -> bool {
+    let reboots = place.claim.is_some_and(|c| c.is("Rebooting"));
+    !place.leaving && (reboots || !place.is_initialized())
 }
 
 fn planned_name(i: usize) -> String {

@@ -12,7 +12,14 @@ use millwright_rig::say;
 
 /// What tests may disagree on, by the beginning of the case's name, and why
 /// that is right.
-const DEPARTURES: [(&str, &str); 0] = [];
+const DEPARTURES: [(&str, &str); 1] = [(
+    "SCH-144 a local volume with a zone beside its host",
+    "the contract takes the host out of a local volume's affinity, so that a new node may stand for it",
+)];
+
+fn departs(case: &Case) -> bool {
+    DEPARTURES.iter().any(|(name, _)| case.name.starts_with(name))
+}
 
 /// Seeds of the random clusters: `RIG_SEEDS=from..to`, else 200.
 pub fn seeds() -> Range<u64> {
@@ -48,7 +55,8 @@ pub fn stage_all(cases: &[Case]) {
                 let lands = scene.waiting.iter().filter(|w| matches!(w.fate, Fate::Lands(_))).count();
                 landing += lands;
                 left += scene.waiting.len() - lands;
-                faults.extend(stuck(&scene).map(|why| format!("{}: {why}", case.name)));
+                let why = stuck(&scene).filter(|_| !departs(case));
+                faults.extend(why.map(|why| format!("{}: {why}", case.name)));
             }
             Err(error) => faults.push(format!("{}: {error}", case.name)),
         }
@@ -101,10 +109,9 @@ async fn run(what: &str, plane: &Plane, cases: &[Case]) {
         if std::env::var_os("RIG_VERBOSE").is_some() || !wrong.is_empty() {
             say(&format!("{}: {told} {}", case.name, wrong.join("; ")));
         }
-        let departs = DEPARTURES.iter().any(|(name, _)| case.name.starts_with(name));
         match wrong.is_empty() {
-            false if !departs => faults.push(format!("{}: {}", case.name, wrong.join("\n    "))),
-            true if departs => faults.push(format!("{} is no departure any more", case.name)),
+            false if !departs(case) => faults.push(format!("{}: {}", case.name, wrong.join("\n    "))),
+            true if departs(case) => faults.push(format!("{} is no departure any more", case.name)),
             _ => {}
         }
     }
