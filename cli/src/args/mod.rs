@@ -254,7 +254,7 @@ pub struct TraceArgs {
 pub enum PlanOutput {
     Table,
     Json,
-    /// The NodeClaims, ready to apply
+    /// The NodeClaims, for `kubectl create`
     Yaml,
     /// One page for a browser: every node with its pods
     Html,

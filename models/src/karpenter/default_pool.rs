@@ -9,16 +9,20 @@ use crate::kube::selector::{Expression, Operator};
 /// Name of the node class of the default pools.
 const CLASS: &str = "default";
 
-/// Two pools for Linux on amd64, on demand, of instance generations above 4:
-/// `default` with categories c, m and r (and so without burstable types), and
-/// `default-gpu` with g and p.
+/// Pools for Linux on amd64, on demand, of instance generations above 4:
+/// `default` with categories c, m and r (and so without burstable types), and,
+/// where a pod asks for a device, `default-gpu` with g and p.
 ///
 /// `default` has the higher weight, so it hosts whatever it can and
 /// `default-gpu` only what needs a GPU. No taint keeps others off: a pod that
 /// asks for a GPU need not tolerate anything, and pods may use what room is
-/// left beside it.
-pub fn default_pools() -> (Vec<NodePool>, NodeClass) {
-    let pools = vec![pool("default", 2, &["c", "m", "r"]), pool("default-gpu", 1, &["g", "p"])];
+/// left beside it. Where nobody asks, the pool is left out: its zones would
+/// count as domains that spreads have to fill.
+pub fn default_pools(devices: bool) -> (Vec<NodePool>, NodeClass) {
+    let mut pools = vec![pool("default", 2, &["c", "m", "r"])];
+    if devices {
+        pools.push(pool("default-gpu", 1, &["g", "p"]));
+    }
     let meta = Meta { name: CLASS.to_owned(), ..Meta::default() };
     (pools, NodeClass { meta, ami_family: "AL2023".to_owned(), ..NodeClass::default() })
 }
@@ -65,7 +69,7 @@ mod tests {
 
     #[test]
     fn the_default_pools_are_valid() {
-        let (pools, class) = default_pools();
+        let (pools, class) = default_pools(true);
         let mut faults = Faults::default();
         for pool in &pools {
             validate::node_pool(pool, Some(pool.weight), &mut faults);
@@ -73,5 +77,6 @@ mod tests {
         }
         assert_eq!(faults, Faults::default());
         assert!(pools[0].weight > pools[1].weight);
+        assert_eq!(default_pools(false).0, pools[..1]);
     }
 }

@@ -256,7 +256,8 @@ fn default_class(
 }
 
 fn add_default_pools(world: &mut World) {
-    let (pools, class) = default_pools();
+    let devices = world.pods.iter().any(|p| p.requests.iter().any(|(name, amount)| name.contains('/') && amount > 0));
+    let (pools, class) = default_pools(devices);
     world.node_pools = pools;
     if !world.node_classes.iter().any(|c| c.meta.name == class.meta.name) {
         world.node_classes.push(class);

@@ -71,3 +71,19 @@ fn sch_132_the_newest_live_daemon_pod_counts_without_its_pin() {
     assert_eq!(world.daemon_sets[0].requests.get(CPU), 1000);
     assert_eq!(world.daemon_sets[0].spec.affinity, None);
 }
+
+#[test]
+fn a_pool_of_gpus_is_assumed_only_where_a_pod_asks_for_one() {
+    let pod = |limits: &str| {
+        format!(
+            "{{apiVersion: v1, kind: Pod, metadata: {{name: p}}, spec: {{containers: [{{name: c, image: i, \
+             resources: {{limits: {{{limits}}}}}}}]}}}}"
+        )
+    };
+    let pools = |text: &str| -> Vec<String> {
+        let world = read(&documents(&[text]), &ReadOptions::default()).unwrap();
+        world.node_pools.iter().map(|p| p.meta.name.clone()).collect()
+    };
+    assert_eq!(pools(&pod("cpu: 1")), ["default"]);
+    assert_eq!(pools(&pod("nvidia.com/gpu: 1")), ["default", "default-gpu"]);
+}
