@@ -12,7 +12,9 @@ use millwright_models::world::World;
 use millwright_solver::engine;
 
 use crate::answer::{Answer, Baseline, PlannedNode};
-use crate::args::{AuditArgs, Engine, MinValuesPolicy, PlanArgs, PreferencePolicy, SearchArgs, Waves, WorldArgs};
+use crate::args::{
+    AuditArgs, Engine, MethodArgs, MinValuesPolicy, PlanArgs, PreferencePolicy, SearchArgs, Waves, WorldArgs,
+};
 use crate::failure::Failure;
 
 /// What the baseline is called.
@@ -30,7 +32,7 @@ pub fn plan(world: &World, catalog: &Catalog, args: &PlanArgs) -> Result<Answer,
 pub fn options(world: &WorldArgs, flags: &SearchArgs) -> Options {
     Options {
         lower: settings(world),
-        engine: search(flags.engine, flags.seed, flags.deadline, flags.iterations),
+        engine: search(&flags.method, flags.deadline),
         now: world.now.unwrap_or_else(Timestamp::now).to_string(),
         baseline: true,
     }
@@ -40,7 +42,7 @@ pub fn options(world: &WorldArgs, flags: &SearchArgs) -> Options {
 pub fn audit(world: &World, catalog: &Catalog, args: &AuditArgs) -> Result<Audit, Failure> {
     let options = consolidate::Options {
         lower: settings(&args.world),
-        engine: search(args.engine, args.seed, args.deadline, args.iterations),
+        engine: search(&args.method, args.deadline),
         now: args.world.now.unwrap_or_else(Timestamp::now),
         disruption_price: args.disruption_price,
         limits: consolidate::Limits { evictions: args.max_evictions, removed: args.max_removed },
@@ -54,12 +56,12 @@ pub fn audit(world: &World, catalog: &Catalog, args: &AuditArgs) -> Result<Audit
 }
 
 /// How the engine searches.
-fn search(engine: Engine, seed: u64, deadline: Duration, iterations: Option<u64>) -> engine::Options {
+fn search(flags: &MethodArgs, deadline: Duration) -> engine::Options {
     engine::Options {
-        seed,
-        deadline: iterations.is_none().then_some(deadline),
-        iterations,
-        method: match engine {
+        seed: flags.seed,
+        deadline: flags.iterations.is_none().then_some(deadline),
+        iterations: flags.iterations,
+        method: match flags.engine {
             Engine::Auto => engine::Method::Auto,
             Engine::Exact => engine::Method::Exact,
             Engine::Greedy => engine::Method::Greedy,

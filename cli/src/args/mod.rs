@@ -67,12 +67,9 @@ pub struct PlanArgs {
     pub search: SearchArgs,
 }
 
-/// How to solve.
+/// How to solve, the clock aside.
 #[derive(Debug, ClapArgs)]
-pub struct SearchArgs {
-    /// How long to search (500ms, 2s, 1m)
-    #[arg(long, value_parser = value::duration, value_name = "TIME", default_value = "1s")]
-    pub deadline: Duration,
+pub struct MethodArgs {
     /// How to search
     #[arg(long, default_value = "auto")]
     pub engine: Engine,
@@ -82,6 +79,16 @@ pub struct SearchArgs {
     /// Search this many rounds and look at no clock
     #[arg(long, value_name = "N")]
     pub iterations: Option<u64>,
+}
+
+/// How to solve.
+#[derive(Debug, ClapArgs)]
+pub struct SearchArgs {
+    /// How long to search (500ms, 2s, 1m)
+    #[arg(long, value_parser = value::duration, value_name = "TIME", default_value = "1s")]
+    pub deadline: Duration,
+    #[command(flatten)]
+    pub method: MethodArgs,
 }
 
 #[derive(Debug, ClapArgs)]
@@ -94,15 +101,8 @@ pub struct AuditArgs {
     /// How long to search (500ms, 2s, 1m)
     #[arg(long, value_parser = value::duration, value_name = "TIME", default_value = "10s")]
     pub deadline: Duration,
-    /// How to search
-    #[arg(long, default_value = "auto")]
-    pub engine: Engine,
-    /// Seed of everything random
-    #[arg(long, default_value_t = 0)]
-    pub seed: u64,
-    /// Search this many rounds and look at no clock
-    #[arg(long, value_name = "N")]
-    pub iterations: Option<u64>,
+    #[command(flatten)]
+    pub method: MethodArgs,
     /// $ per hour that an evicted pod and a removed node must each save. Not given: what an average
     /// node costs in 3 minutes, spread over the mean age of the nodes, which in a steady cluster is
     /// the life they have left

@@ -5,7 +5,7 @@ use millwright_core::provision::gap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::json::millis;
+use super::json::{Existing, Node, Unscheduled, millis};
 use super::money::dollars;
 
 #[derive(Serialize)]
@@ -22,7 +22,7 @@ struct Report<'a> {
     engine: &'a str,
     elapsed_ms: f64,
     removed_nodes: &'a [String],
-    nodes: Vec<Node<'a>>,
+    nodes: Vec<Named<'a>>,
     existing: Vec<Existing<'a>>,
     unscheduled: Vec<Unscheduled<'a>>,
     evictions: usize,
@@ -41,34 +41,18 @@ struct Bounded {
     lower_bound_per_hour: f64,
 }
 
+/// A new node with the name that the moves call it by.
 #[derive(Serialize)]
-struct Node<'a> {
+struct Named<'a> {
     name: &'a str,
-    pool: &'a str,
-    instance_type: &'a str,
-    zone: &'a str,
-    capacity_type: &'a str,
-    price_per_hour: f64,
-    pods: &'a [String],
-    instance_types: &'a [String],
-}
-
-#[derive(Serialize)]
-struct Existing<'a> {
-    node: &'a str,
-    pods: &'a [String],
-}
-
-#[derive(Serialize)]
-struct Unscheduled<'a> {
-    pod: &'a str,
-    reasons: &'a [String],
+    #[serde(flatten)]
+    node: Node<'a>,
 }
 
 #[derive(Serialize)]
 struct WaveReport<'a> {
     removed: &'a [String],
-    added: Vec<Node<'a>>,
+    added: Vec<Named<'a>>,
     pods_moved: Vec<Move<'a>>,
     existing: Vec<Existing<'a>>,
     cost_per_hour: f64,
@@ -143,17 +127,19 @@ fn wave(w: &Wave) -> WaveReport<'_> {
     }
 }
 
-fn nodes(w: &Wave) -> Vec<Node<'_>> {
+fn nodes(w: &Wave) -> Vec<Named<'_>> {
     let with = w.nodes.iter().zip(&w.names).zip(&w.pods);
-    with.map(|((n, name), pods)| Node {
+    with.map(|((n, name), pods)| Named {
         name,
-        pool: &n.pool,
-        instance_type: &n.instance_type,
-        zone: &n.zone,
-        capacity_type: &n.capacity_type,
-        price_per_hour: dollars(n.price),
-        pods,
-        instance_types: &n.instance_types,
+        node: Node {
+            pool: &n.pool,
+            instance_type: &n.instance_type,
+            zone: &n.zone,
+            capacity_type: &n.capacity_type,
+            price_per_hour: dollars(n.price),
+            pods,
+            instance_types: &n.instance_types,
+        },
     })
     .collect()
 }

@@ -25,27 +25,30 @@ struct Plan<'a> {
     certificate: &'a Value,
 }
 
+/// A node to buy, as plans and audits tell it.
 #[derive(Serialize)]
-struct Node<'a> {
-    pool: &'a str,
-    instance_type: &'a str,
-    zone: &'a str,
-    capacity_type: &'a str,
-    price_per_hour: f64,
-    pods: &'a [String],
-    instance_types: &'a [String],
+pub struct Node<'a> {
+    pub pool: &'a str,
+    pub instance_type: &'a str,
+    pub zone: &'a str,
+    pub capacity_type: &'a str,
+    pub price_per_hour: f64,
+    pub pods: &'a [String],
+    pub instance_types: &'a [String],
 }
 
+/// A node that exists, with the pods that come to it.
 #[derive(Serialize)]
-struct Existing<'a> {
-    node: &'a str,
-    pods: &'a [String],
+pub struct Existing<'a> {
+    pub node: &'a str,
+    pub pods: &'a [String],
 }
 
+/// A pod without a place.
 #[derive(Serialize)]
-struct Unscheduled<'a> {
-    pod: &'a str,
-    reasons: &'a [String],
+pub struct Unscheduled<'a> {
+    pub pod: &'a str,
+    pub reasons: &'a [String],
 }
 
 #[derive(Serialize)]

@@ -6,7 +6,6 @@ use millwright_models::karpenter::nodeclaim::NodeClaim;
 use millwright_models::kube::pod::Pod;
 
 use crate::duration;
-use crate::pods::is_reschedulable;
 
 const DISRUPTION_COST: &str = "karpenter.sh/disruption-cost";
 const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
@@ -28,7 +27,7 @@ pub fn of_eviction(pod: &Pod, gates: &Gates) -> f64 {
 /// Of moving the pods of a node elsewhere: 1 for the node and its
 /// reschedulable pods, none of them below 0.
 pub fn of_rescheduling<'p>(pods: impl Iterator<Item = &'p Pod>, gates: &Gates) -> f64 {
-    1.0 + pods.filter(|p| is_reschedulable(p)).map(|p| of_eviction(p, gates).max(0.0)).sum::<f64>()
+    1.0 + pods.filter(|p| p.is_reschedulable()).map(|p| of_eviction(p, gates).max(0.0)).sum::<f64>()
 }
 
 /// Whether a rescheduling cost is that of a node without anything to move.

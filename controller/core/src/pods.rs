@@ -66,13 +66,6 @@ pub fn is_evictable(pod: &Pod, now: Timestamp) -> bool {
     is_active(pod) && !tolerates_disruption(pod) && !pod.is_static && !shield(pod, now).holds()
 }
 
-/// Needs a new place when its node goes. A StatefulSet makes its pod anew
-/// under the same name, so one that terminates counts already.
-pub fn is_reschedulable(pod: &Pod) -> bool {
-    let stateful = pod.owner.as_ref().is_some_and(|o| o.kind == "StatefulSet");
-    !pod.is_terminal() && (pod.deleted.is_none() || stateful) && !pod.is_daemon() && !pod.is_static
-}
-
 /// Nobody makes it anew once it is evicted.
 pub fn is_bare(pod: &Pod) -> bool {
     pod.owner.is_none() && !pod.is_static

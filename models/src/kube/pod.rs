@@ -316,6 +316,13 @@ impl Pod {
         matches!(self.phase, Phase::Succeeded | Phase::Failed)
     }
 
+    /// Needs a new place when its node goes. A StatefulSet makes its pod anew
+    /// under the same name, so one that terminates counts already.
+    pub fn is_reschedulable(&self) -> bool {
+        let stateful = self.owner.as_ref().is_some_and(|o| o.kind == "StatefulSet");
+        !self.is_terminal() && (self.deleted.is_none() || stateful) && !self.is_daemon() && !self.is_static
+    }
+
     /// Waits for a place: neither bound, gated, terminal, terminating, nor a
     /// DaemonSet's or static.
     pub fn is_pending(&self) -> bool {

@@ -8,9 +8,8 @@ use super::nodes::Places;
 use super::ports::{HostPort, host_ports};
 use super::terms::{Ladder, TermReader};
 use super::volumes::{Storage, VolumeNeeds};
-use crate::karpenter::labels;
+use crate::kube::eviction::must_move;
 use crate::kube::pod::{self, Pod};
-use crate::kube::policy::PodDisruptionBudget;
 use crate::world::World;
 
 /// Pods with equal namespace, labels, spec, requests and volume needs.
@@ -54,7 +53,7 @@ pub fn demand(
     let leaving: Vec<usize> = places.0.iter().filter(|p| p.leaving).flat_map(|p| &p.running).copied().collect();
     let mut chosen: Vec<usize> =
         world.pods.iter().enumerate().filter(|(_, p)| p.is_pending()).map(|(i, _)| i).collect();
-    chosen.extend(leaving.into_iter().filter(|&p| is_reschedulable(world, &world.pods[p])));
+    chosen.extend(leaving.into_iter().filter(|&p| must_move(world, &world.pods[p])));
     chosen.extend(homes.keys());
     chosen.sort_unstable();
     let gated = world.pods.iter().filter(|p| p.node_name.is_none() && !p.spec.scheduling_gates.is_empty()).count();
@@ -112,34 +111,4 @@ pub fn refusals(p: &Pod, world: &World) -> Vec<String> {
         errors.push("it uses ResourceClaims (dynamic resource allocation), which are not planned for".to_owned());
     }
     errors
-}
-
-/// Whether a bound pod will need a new place when its node goes. (spec 20 §2.2)
-pub fn is_reschedulable(world: &World, p: &Pod) -> bool {
-    let stateful = p.owner.as_ref().is_some_and(|o| o.kind == "StatefulSet");
-    !p.is_terminal()
-        && (p.deleted.is_none() || stateful)
-        && !p.is_daemon()
-        && !p.is_static
-        && p.annotations.get(labels::DO_NOT_DISRUPT).is_none_or(|v| v != "true")
-        && !is_blocked(world, p)
-}
-
-/// Whether PodDisruptionBudgets can never let the pod go.
-fn is_blocked(world: &World, p: &Pod) -> bool {
-    let covering: Vec<&PodDisruptionBudget> = world
-        .budgets
-        .iter()
-        .filter(|b| b.meta.namespace == p.namespace && b.selector.as_ref().is_some_and(|s| s.matches(&p.labels)))
-        .collect();
-    match covering[..] {
-        [] => false,
-        [one] => {
-            let shut = matches!(one.max_unavailable.as_deref(), Some("0" | "0%"))
-                || one.min_available.as_deref() == Some("100%");
-            let unhealthy = p.conditions.iter().any(|c| c.kind == "Ready" && c.status == "False");
-            shut && !(one.always_allow_unhealthy && unhealthy)
-        }
-        _ => true,
-    }
 }

@@ -31,6 +31,13 @@ pub struct Guide<'a> {
     pub stop: &'a dyn Fn() -> bool,
 }
 
+impl<'a> Guide<'a> {
+    /// Looks at every offer, in no order of rank, until time is up.
+    pub fn patient(value: &'a [f64], offers: &'a [u32], stop: &'a dyn Fn() -> bool) -> Self {
+        Guide { value, offers, scarce: false, haste: 0.0, spares: false, rush: false, stop }
+    }
+}
+
 /// Offers per lane that a construction starts with.
 const FRONT: usize = 10;
 /// The others join once the best on hand is this much dearer than they were.

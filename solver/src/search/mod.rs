@@ -228,15 +228,7 @@ impl<'a> Correction<'a> {
 
     fn dive(&mut self, keep: f64, stop: &dyn Fn() -> bool) -> bool {
         let (Some(pool), Some((_, best))) = (&self.pool, &self.best) else { return true };
-        let guide = Guide {
-            value: &self.best_value,
-            offers: &self.active,
-            scarce: false,
-            haste: 0.0,
-            spares: false,
-            rush: false,
-            stop,
-        };
+        let guide = Guide::patient(&self.best_value, &self.active, stop);
         let Some(made) = pool.dive(self.model, best, keep, &mut self.greedy, &guide, &mut self.dice) else {
             return false;
         };
@@ -247,15 +239,7 @@ impl<'a> Correction<'a> {
     fn ruin(&mut self, stop: &dyn Fn() -> bool) -> bool {
         let Some((_, best)) = &self.best else { return true };
         let mut solution = best.clone();
-        let guide = Guide {
-            value: &self.best_value,
-            offers: &self.active,
-            scarce: false,
-            haste: 0.0,
-            spares: false,
-            rush: false,
-            stop,
-        };
+        let guide = Guide::patient(&self.best_value, &self.active, stop);
         ruin::ruin(self.model, &mut solution, TRIES, &mut self.greedy, &guide, &mut self.dice);
         self.take(solution, "ruin-recreate");
         !stop()

@@ -1,6 +1,6 @@
 //! The page of an audit.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use millwright_core::consolidate::{Audit, Wave};
 use millwright_models::catalog::Catalog;
@@ -40,9 +40,7 @@ pub fn of_audit(world: &World, catalog: &Catalog, audit: &Audit, prices: &str) -
 
 /// The machines once every wave has been carried out.
 fn after(before: &[Machine], audit: &Audit, page: &Page) -> Vec<Machine> {
-    let index: BTreeMap<&str, usize> = page.pods.iter().enumerate().map(|(i, p)| (p.name.as_str(), i)).collect();
-    let positions =
-        |pods: &[String]| -> Vec<usize> { pods.iter().filter_map(|p| index.get(p.as_str()).copied()).collect() };
+    let positions = page.positions();
     let mut machines = before.to_vec();
     for wave in &audit.waves {
         let removed: BTreeSet<&String> = wave.removed.iter().collect();

@@ -98,6 +98,12 @@ pub fn amounts(amounts: &Resources, names: &[String]) -> BTreeMap<String, i64> {
 }
 
 impl Page {
+    /// Finds the positions of pods by their names.
+    pub fn positions(&self) -> impl Fn(&[String]) -> Vec<usize> {
+        let index: BTreeMap<&str, usize> = self.pods.iter().enumerate().map(|(i, p)| (p.name.as_str(), i)).collect();
+        move |names| names.iter().filter_map(|n| index.get(n.as_str()).copied()).collect()
+    }
+
     /// The page as text.
     pub fn render(&self) -> String {
         // `<` never appears in the data, so nothing in it can end the element.

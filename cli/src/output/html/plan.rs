@@ -1,7 +1,5 @@
 //! The page of a plan.
 
-use std::collections::BTreeMap;
-
 use millwright_models::catalog::Catalog;
 use millwright_models::world::World;
 
@@ -24,17 +22,14 @@ pub fn of_plan(world: &World, catalog: &Catalog, answer: &Answer, prices: &str) 
         ..Page::default()
     };
     page.pods = cluster::pods(world, &page.resources);
-    let index: BTreeMap<&str, usize> = page.pods.iter().enumerate().map(|(i, p)| (p.name.as_str(), i)).collect();
-    let positions =
-        |pods: &[String]| -> Vec<usize> { pods.iter().filter_map(|p| index.get(p.as_str()).copied()).collect() };
+    let positions = page.positions();
+    let mut undrawn = Vec::new();
     let mut after = cluster::machines(world, catalog, &page);
     for (node, pods) in &answer.existing {
         match after.iter_mut().find(|m| m.name == *node) {
             Some(machine) => machine.pods.extend(positions(pods)),
             // A claim in flight has no Node yet, so nothing to draw it by.
-            None => {
-                page.warnings.push(format!("{node} takes {} pods and is not drawn: it has no Node yet", pods.len()))
-            }
+            None => undrawn.push(format!("{node} takes {} pods and is not drawn: it has no Node yet", pods.len())),
         }
     }
     let new = |(i, n): (usize, &PlannedNode)| Machine {
@@ -49,7 +44,8 @@ pub fn of_plan(world: &World, catalog: &Catalog, answer: &Answer, prices: &str) 
         pods: positions(&n.pods),
     };
     after.extend(answer.nodes.iter().enumerate().map(new));
-    drop(index);
+    drop(positions);
+    page.warnings.extend(undrawn);
     page.after = after;
     page.render()
 }

@@ -20,7 +20,7 @@ use crate::budgets::Census;
 use crate::cost;
 use crate::nodes::{Memory, StateNode, state_nodes};
 use crate::pdb::{Pdbs, Refusal};
-use crate::pods::{is_active, is_reschedulable, shield};
+use crate::pods::{is_active, shield};
 
 /// How gently a node must be treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,7 +164,7 @@ impl<'w> Scene<'w> {
             return Err(why);
         }
         let label = |key: &str| node.labels().get(key).map(String::as_str);
-        let pods: Vec<usize> = node.pods.iter().copied().filter(|p| is_reschedulable(&self.world.pods[*p])).collect();
+        let pods: Vec<usize> = node.pods.iter().copied().filter(|p| self.world.pods[*p].is_reschedulable()).collect();
         let disruption_cost = node.claim.map_or(0.0, |c| cost::of_disruption(self.pods(n), c, &self.gates, self.now));
         Ok(Candidate {
             node: n,

@@ -7,7 +7,6 @@ use millwright_solver::instance::Micros;
 use super::ideal::Ideal;
 use super::solve::Solved;
 use crate::candidates::Scene;
-use crate::pods::is_reschedulable;
 
 /// Bounds are rounded down; so much below the cost they still prove it.
 const ROUNDING: Micros = 1;
@@ -55,7 +54,7 @@ fn stays(scene: &Scene<'_>, solved: &Solved<'_>, ideal: &Ideal, price: Micros, n
         if let Some((b, _)) = full.min_by_key(|(b, _)| lowered.instance.budgets[*b].max - used[*b]) {
             return format!("it waits for a later wave: {}", lowered.budget_names[*b]);
         }
-        let pods = scene.pods(n).filter(|p| is_reschedulable(p)).count();
+        let pods = scene.pods(n).filter(|p| p.is_reschedulable()).count();
         let charge = removal.map_or(0, |r| r.charge);
         let pool = scene.nodes[n].pool().and_then(|p| scene.world.node_pool(p));
         if let Some(pool) = pool.filter(|p| p.disruption.policy == "Balanced")

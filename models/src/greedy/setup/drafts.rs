@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use rustc_hash::FxHashMap;
 
 use super::super::GreedyOptions;
-use super::super::batch::{is_reschedulable, refusal};
+use super::super::batch::refusal;
 use super::super::book::Book;
 use super::super::constraints::{Constraints, is_preference, split_host};
 use super::super::daemon::Daemon;
@@ -18,6 +18,7 @@ use super::super::volume::Storage;
 use super::Batch;
 use crate::catalog::pool_types::PoolType;
 use crate::karpenter::nodepool::NodePool;
+use crate::kube::eviction::must_move;
 use crate::kube::meta::Labels;
 use crate::kube::pod::{Pod, PodSpec};
 use crate::resources::Resources;
@@ -49,7 +50,7 @@ pub(super) fn drafts(
     let moves = |p: &Pod| {
         options.pods_of_leaving_nodes
             && p.node_name.as_deref().is_some_and(|n| leaving.contains(n))
-            && is_reschedulable(world, p)
+            && must_move(world, p)
     };
     let mut ids: FxHashMap<Likeness<'_>, usize> = FxHashMap::default();
     let (mut drafts, mut batch) = (Vec::new(), Batch::default());
