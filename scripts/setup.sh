@@ -8,6 +8,13 @@ source scripts/env.sh
 
 say() { printf 'setup: %s\n' "$*" >&2; }
 
+# The C library, not the C++ one (libclang-cpp) that comes with other packages.
+has_libclang() {
+    [ -n "${LIBCLANG_PATH:-}" ] ||
+        compgen -G '/usr/lib/llvm-*/lib/libclang[.-][s0-9]*' >/dev/null ||
+        compgen -G '/usr/lib/*/libclang[.-][s0-9]*' >/dev/null
+}
+
 missing_packages() {
     command -v cmake >/dev/null || echo cmake
     command -v ninja >/dev/null || echo ninja-build
@@ -15,9 +22,7 @@ missing_packages() {
     command -v c++ >/dev/null || echo g++
     [ -e /usr/include/zlib.h ] || echo zlib1g-dev
     command -v flock >/dev/null || echo util-linux
-    compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null ||
-        compgen -G '/usr/lib/*/libclang*.so*' >/dev/null ||
-        [ -n "${LIBCLANG_PATH:-}" ] || echo libclang-dev
+    has_libclang || echo libclang-dev
 }
 
 install_packages() {
