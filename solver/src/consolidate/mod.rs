@@ -7,7 +7,7 @@
 //! decided over its columns; then parts of the plan are planned anew.
 
 mod attempt;
-mod budget;
+pub(crate) mod budget;
 mod every;
 mod lean;
 mod neighbour;
@@ -18,6 +18,7 @@ mod search;
 mod selection;
 
 use crate::bound::served;
+use crate::engine::components;
 use crate::engine::{self, Clock, EngineError, Options, Outcome, Proof, settle};
 use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
@@ -46,14 +47,27 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
     for candidate in &options.candidates {
         search.offer_whole(candidate.plan.clone(), candidate.source);
     }
-    begin(&mut search, &must, options, &time)?;
-    let claimed = every(&mut search, options, &time)?;
+    let apart = components::solve(instance, options, clock)?;
+    if let Some(apart) = &apart {
+        search.offer_whole(apart.plan.clone(), components::SOURCE);
+    }
+    // Parts that are each as good as can be leave nothing to look for.
+    let settled = apart.as_ref().is_some_and(|a| a.is_optimal(instance));
+    let mut claimed = None;
+    if !settled {
+        begin(&mut search, &must, options, &time)?;
+        claimed = every(&mut search, options, &time)?;
+    }
     let proof = match search.plan() {
-        Some(plan) => improve(instance, &served(instance, plan), &mut search, options, &time, claimed.is_some()),
+        Some(plan) => {
+            improve(instance, &served(instance, plan), &mut search, options, &time, settled || claimed.is_some())
+        }
         None => None,
     };
+    claimed = claimed.or_else(|| fleets(instance, &mut search, proof.as_ref(), settled, &time));
     let rounds = search.steps;
     let (plan, source) = search.take().ok_or(EngineError::NoPlan)?;
+    let claimed = claimed.max(apart.and_then(|a| a.least_for(instance, &plan)));
     let (bound, certificate) = settle(instance, &plan, proof);
     Ok(Outcome { plan, bound, claimed, certificate, source, rounds })
 }
@@ -86,6 +100,24 @@ fn every(search: &mut Search, options: &Options, time: &Time) -> Result<Option<M
         search.offer(plan, "every-choice");
     }
     Ok(search.plan().filter(|_| proven).map(|p| p.cost(search.instance())))
+}
+
+/// Few machines: every cheaper fleet; the best cost if it is known.
+fn fleets(
+    instance: &Instance,
+    search: &mut Search,
+    proof: Option<&Proof>,
+    settled: bool,
+    time: &Time,
+) -> Option<Micros> {
+    let plan = search.plan().filter(|_| !settled)?.clone();
+    let least = proof.filter(|p| p.served == served(instance, &plan)).map_or(Micros::MIN, |p| p.bound);
+    let left = || time.left().map_or(f64::INFINITY, |left| left.as_secs_f64());
+    let answer = crate::exact::fleets::solve(instance, &plan, least, &left)?;
+    if let Some(better) = answer.plan {
+        search.offer_whole(better, "fleets");
+    }
+    search.plan().filter(|_| answer.proven).map(|p| p.cost(instance))
 }
 
 /// Searches and proves at the same time.

@@ -1,6 +1,7 @@
 //! Solving an instance: first fit for an answer at once, search for a good
 //! one, the certifier for the proof, all under one deadline.
 
+pub(crate) mod components;
 mod incumbent;
 mod loose;
 mod merit;
@@ -17,6 +18,8 @@ pub use problem::{Cast, Problem};
 pub(crate) use proof::{Proof, settle};
 
 use crate::arrival::Index;
+use crate::bound::served;
+use crate::exact;
 use crate::firstfit::{first_fit, first_fit_whole};
 use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
@@ -34,24 +37,40 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
     if instance.has_removable() {
         return crate::consolidate::solve(instance, options, clock);
     }
-    let index = Index::new(instance);
+    let apart = components::solve(instance, options, clock)?;
     let mut best = Incumbent::new(instance);
     let timing = Timing::new(options, clock);
-    let mut race = race::Result::default();
     for candidate in &options.candidates {
         best.offer(candidate.plan.clone(), candidate.source);
     }
-    if options.method != Method::Greedy
-        && let Some(free) = loose::without_host_spreads(instance)
-    {
-        for plan in loose::plans(&free, options.seed, &|| timing.early(0.25).up()) {
-            best.offer(plan, "value-correction");
+    let settled = apart.as_ref().filter(|a| best.offer(a.plan.clone(), components::SOURCE) && a.is_optimal(instance));
+    let (race, exact) = match settled {
+        Some(apart) => (race::prove_only(instance, &apart.plan, options, &timing), None),
+        None => {
+            let race = search(instance, options, timing, &mut best);
+            let exact = exactly(instance, options, &timing, race.proof.as_ref(), &mut best);
+            (race, exact)
         }
-    }
+    };
+    let (plan, source) = best.take().ok_or(EngineError::NoPlan)?;
+    let claimed = exact.max(apart.and_then(|a| a.least_for(instance, &plan)));
+    let (bound, certificate) = settle(instance, &plan, race.proof);
+    Ok(Outcome { plan, bound, claimed, certificate, source, rounds: race.rounds })
+}
+
+/// Search and proof, and first fit where they are not enough.
+fn search(instance: &Instance, options: &Options, timing: Timing, best: &mut Incumbent) -> race::Result {
+    let index = Index::new(instance);
+    let mut race = race::Result::default();
     if options.method != Method::Greedy {
+        if let Some(free) = loose::without_host_spreads(instance) {
+            for plan in loose::plans(&free, options.seed, &|| timing.early(0.25).up()) {
+                best.offer(plan, "value-correction");
+            }
+        }
         // Small instances keep half of the time for an exact answer.
-        let mut early = if instance.pods() <= crate::exact::PODS { timing.early(0.5) } else { timing };
-        race = race::run(instance, &index, options, &mut early, &mut best);
+        let mut early = if instance.pods() <= exact::PODS { timing.early(0.5) } else { timing };
+        race = race::run(instance, &index, options, &mut early, best);
     }
     let short = best.plan().is_none_or(|p| p.unserved_pods() > 0 && instance.pods() <= FIRST_FIT_IF_SHORT);
     if short || (instance.pods() <= FIRST_FIT_ANYWAY.0 && instance.shapes.len() <= FIRST_FIT_ANYWAY.1) {
@@ -64,22 +83,35 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
         // A defect somewhere above; leaving everybody pending breaks nothing.
         best.offer(nothing(instance), "nothing");
     }
-    let claimed = exactly(instance, options, &timing, &mut best);
-    let (plan, source) = best.take().ok_or(EngineError::NoPlan)?;
-    let (bound, certificate) = settle(instance, &plan, race.proof);
-    Ok(Outcome { plan, bound, claimed, certificate, source, rounds: race.rounds })
+    race
 }
 
 /// Answers a small instance exactly, if the time left suffices; the optimum
 /// if it is known.
-fn exactly(instance: &Instance, options: &Options, timing: &Timing, best: &mut Incumbent) -> Option<Micros> {
-    if options.method == Method::Greedy || instance.pods() > crate::exact::PODS {
+fn exactly(
+    instance: &Instance,
+    options: &Options,
+    timing: &Timing,
+    proof: Option<&Proof>,
+    best: &mut Incumbent,
+) -> Option<Micros> {
+    if options.method == Method::Greedy || instance.pods() > exact::PODS {
         return None;
     }
     let start = best.plan()?.clone();
-    let answer = crate::exact::solve(instance, &start, &|| timing.left().as_secs_f64())?;
-    best.offer(answer.plan, "exact");
-    Some(answer.bound)
+    let left = || timing.left().as_secs_f64();
+    // Where contents are too many, fleets may be few.
+    let kept = 0.3 * left();
+    if let Some(answer) = exact::solve(instance, &start, &|| left() - kept) {
+        best.offer(answer.plan, "exact");
+        return Some(answer.bound);
+    }
+    let least = proof.filter(|p| p.served == served(instance, &start)).map_or(0, |p| p.bound);
+    let answer = exact::fleets::solve(instance, &start, least, &left)?;
+    if let Some(better) = answer.plan {
+        best.offer(better, "fleets");
+    }
+    best.plan().filter(|_| answer.proven).map(|p| p.cost(instance))
 }
 
 /// The plan that does nothing.

@@ -8,6 +8,7 @@
 //! it optimal under the left-out rules as well.
 
 mod contents;
+pub(crate) mod fleets;
 mod host;
 mod pick;
 mod rows;
