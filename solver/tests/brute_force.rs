@@ -128,6 +128,33 @@ fn the_exact_answer_is_the_best_of_all_plans() {
 }
 
 #[test]
+fn fleets_hold_the_best_of_all_plans_that_serve_everybody() {
+    let (mut proven, mut better, mut all) = (0, 0, 0);
+    for seed in 0..CASES {
+        let i = tiny::instance(seed, 5);
+        let plans = tiny::all_plans(&i);
+        let complete = || plans.values().filter(|p| p.1 && p.0.unserved.is_empty() && p.0.demoted.is_empty());
+        let costs = || complete().map(|p| (p.0.bought_cost(&i), p.0.bought.len()));
+        let (Some(best), Some(worst)) = (costs().min(), costs().max()) else { continue };
+        let start = &complete().find(|p| (p.0.bought_cost(&i), p.0.bought.len()) == worst).unwrap().0;
+        all += 1;
+        let Some(got) = exact::fleets::solve(&i, start, 0, &|| f64::INFINITY) else { continue };
+        let found = got.plan.as_ref().map_or(worst, |p| (p.bought_cost(&i), p.bought.len()));
+        if let Some(plan) = &got.plan {
+            assert_eq!(check::plan(&i, plan), Ok(()));
+            assert!(found < worst, "seed {seed}: no better than the start");
+            better += 1;
+        }
+        assert!(found >= best, "seed {seed}: better than the best");
+        if got.proven {
+            proven += 1;
+            assert_eq!(found, best, "seed {seed}: {:?} in {i:#?}", got.plan);
+        }
+    }
+    assert!(proven * 2 > all && better * 3 > all, "{proven} proven and {better} bettered of {all}");
+}
+
+#[test]
 fn items_must_value_exactly_what_is_served() {
     let i = tiny::instance(3, 4);
     let (served, (_, plan)) = optima(&i).into_iter().next_back().expect("a plan");

@@ -8,7 +8,7 @@
 //! it optimal under the left-out rules as well.
 
 mod contents;
-pub(crate) mod fleets;
+pub mod fleets;
 mod host;
 mod pick;
 mod rows;

@@ -15,6 +15,8 @@ pub struct Fleet {
 
 /// Most nodes of which each may stay or go.
 const OPEN: usize = 10;
+/// Most machines: of more, fleets are too many anyway.
+const MACHINES: usize = 16;
 /// Most fleets, and most steps of the search for them.
 const FLEETS: usize = 20_000;
 const STEPS: usize = 2_000_000;
@@ -39,7 +41,9 @@ pub fn fleets(instance: &Instance, best: &Rank, least: Micros) -> Option<Vec<Fle
     let mut bins = offers(&full, &Index::new(&full));
     bins.sort_by_key(|&b| (instance.bins[b].price, b));
     let rates = rates(instance, &bins);
-    let mut walk = Walk { instance, bins, rates, best, least, steps: 0, out: Vec::new() };
+    // No machine stays empty.
+    let most = usize::try_from(full.pods()).unwrap_or(usize::MAX);
+    let mut walk = Walk { instance, bins, rates, best, least, most, steps: 0, out: Vec::new() };
     for mask in 0..1usize << open.len() {
         let mut removed = must.clone();
         removed.extend(open.iter().enumerate().filter(|(k, _)| mask >> k & 1 == 1).map(|(_, &n)| n));
@@ -88,6 +92,7 @@ struct Walk<'a> {
     rates: Vec<f64>,
     best: &'a Rank,
     least: Micros,
+    most: usize,
     steps: usize,
     out: Vec<Fleet>,
 }
@@ -111,6 +116,9 @@ impl Walk<'_> {
                 return None;
             }
             self.out.push(fleet.clone());
+        }
+        if fleet.bins.len() == MACHINES.min(self.most) {
+            return if self.most > MACHINES { None } else { Some(()) };
         }
         for k in from..self.bins.len() {
             let bin = &self.instance.bins[self.bins[k]];

@@ -1,6 +1,10 @@
 //! Parts of an instance that nothing couples, solved apart: what is easy gets
 //! its proven optimum whatever the rest is like.
 
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests;
+
 use crate::bound::served;
 use crate::engine::{self, Clock, EngineError, Options};
 use crate::instance::{Instance, Micros, RuleKind};
