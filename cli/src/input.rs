@@ -10,6 +10,21 @@ use crate::failure::Failure;
 pub struct Source {
     pub name: String,
     pub text: String,
+    /// Not named by the user, but met in a directory.
+    pub found: bool,
+}
+
+impl Source {
+    /// Whether the text can hold an object: a kind is named somewhere.
+    pub fn has_object(&self) -> bool {
+        let names_kind = |line: &str| line.trim_start_matches(['-', ' ']).starts_with("kind:");
+        self.text.contains("\"kind\"") || self.text.lines().any(names_kind) || self.is_blank()
+    }
+
+    /// Nothing but comments and separators.
+    pub fn is_blank(&self) -> bool {
+        self.text.lines().map(str::trim).all(|l| l.is_empty() || l.starts_with('#') || l.starts_with("---"))
+    }
 }
 
 /// Reads everything that `paths` name: files as they are, directories
@@ -32,7 +47,8 @@ pub fn read_all(paths: &[PathBuf]) -> (Vec<Source>, Vec<String>) {
                 complaints.push(format!("{}: no .yaml, .yml or .json file in this directory", path.display()));
             }
             for file in files {
-                keep(read_file(&file), &mut sources, &mut complaints);
+                let read = read_file(&file).map(|source| Source { found: true, ..source });
+                keep(read, &mut sources, &mut complaints);
             }
         } else {
             keep(read_file(path), &mut sources, &mut complaints);
@@ -69,7 +85,7 @@ fn read_file(path: &Path) -> Result<Source, String> {
 
 fn text(name: String, bytes: Vec<u8>) -> Result<Source, String> {
     match String::from_utf8(bytes) {
-        Ok(text) => Ok(Source { name, text }),
+        Ok(text) => Ok(Source { name, text, found: false }),
         Err(e) => Err(format!("{name}: not UTF-8 text (byte {})", e.utf8_error().valid_up_to())),
     }
 }

@@ -16,9 +16,17 @@ const REGION: &str = "us-east-1";
 /// read and objects that are wrong are reported together.
 pub fn world(paths: &[PathBuf]) -> Result<World, Failure> {
     let (sources, mut complaints) = input::read_all(paths);
+    // Beside manifests directories hold values of charts and the like.
+    let (sources, strange): (Vec<_>, Vec<_>) = sources.into_iter().partition(|s| !s.found || s.has_object());
+    if complaints.is_empty() && sources.iter().all(|s| s.is_blank()) {
+        complaints.push("there is no Kubernetes object in the input".to_owned());
+    }
     let documents: Vec<Document> = sources.into_iter().map(|s| Document { file: s.name, text: s.text }).collect();
     match reader::read(&documents, &ReadOptions::default()) {
-        Ok(world) if complaints.is_empty() => Ok(world),
+        Ok(mut world) if complaints.is_empty() => {
+            world.warnings.extend(strange.iter().map(|s| format!("{}: left out, no Kubernetes object", s.name)));
+            Ok(world)
+        }
         Ok(_) => Err(Failure::Input(complaints)),
         Err(errors) => {
             complaints.extend(errors.0.iter().map(ToString::to_string));

@@ -25,7 +25,10 @@ pub fn plan(world: &World, catalog: &Catalog, args: &PlanArgs) -> Result<Answer,
     let options = options(&args.world, &args.search);
     let began = Instant::now();
     let decision = provision::plan(world, catalog, &options, &|| began.elapsed());
-    decision.map(|d| answer(world, d)).map_err(|e| Failure::input(e.to_string()))
+    let mut decision = decision.map_err(|e| Failure::input(e.to_string()))?;
+    let least = decision.bound.max(decision.claimed_bound.unwrap_or(decision.bound));
+    decision.warnings.extend(unproven(&args.search.method, decision.cost, least));
+    Ok(answer(world, decision))
 }
 
 /// What the flags ask of a plan.
@@ -52,7 +55,18 @@ pub fn audit(world: &World, catalog: &Catalog, args: &AuditArgs) -> Result<Audit
     };
     let began = Instant::now();
     let audit = consolidate::audit(world, catalog, &options, &|| began.elapsed());
-    audit.map_err(|e| Failure::input(e.to_string()))
+    let mut audit = audit.map_err(|e| Failure::input(e.to_string()))?;
+    if let Some(wave) = audit.waves.first() {
+        let least = wave.bound.max(wave.claimed_bound.unwrap_or(wave.bound));
+        audit.warnings.extend(unproven(&args.method, wave.cost, least));
+    }
+    Ok(audit)
+}
+
+/// What to say where an exact answer was asked for and is not proven.
+fn unproven(flags: &MethodArgs, cost: i64, least: i64) -> Option<String> {
+    (flags.engine == Engine::Exact && cost > least)
+        .then(|| "--engine exact: this is not proven to be the optimum; a longer --deadline may prove it".to_owned())
 }
 
 /// How the engine searches.

@@ -134,25 +134,25 @@ pub struct WorldArgs {
     /// File, directory or - for standard input; Kubernetes YAML or JSON. May be repeated
     #[arg(short, long = "filename", value_name = "PATH", required = true)]
     pub filename: Vec<PathBuf>,
-    /// Region of the embedded catalogue
+    /// Region of the embedded catalogue [default: us-east-1]
     #[arg(long, conflicts_with = "catalog")]
     pub region: Option<String>,
     /// Catalogue file in place of the embedded one
     #[arg(long, value_name = "PATH")]
     pub catalog: Option<PathBuf>,
-    /// Types that each spot launch can choose from
+    /// Types that each spot launch can choose from [default: 5]
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=100))]
     pub spot_types: Option<u32>,
     /// The time to plan for (RFC 3339); the clock if not given
     #[arg(long, value_name = "TIME", value_parser = value::timestamp)]
     pub now: Option<Timestamp>,
-    /// Whether preferences of pods count
+    /// Whether preferences of pods count [default: Respect]
     #[arg(long, value_name = "POLICY")]
     pub preference_policy: Option<PreferencePolicy>,
-    /// Whether minValues of a NodePool may be relaxed
+    /// Whether minValues of a NodePool may be relaxed [default: Strict]
     #[arg(long, value_name = "POLICY")]
     pub min_values_policy: Option<MinValuesPolicy>,
-    /// Feature gates (Name=true,Other=false)
+    /// Feature gates (Name=true,Other=false) [default: as Karpenter has them]
     #[arg(long, value_name = "GATES")]
     pub feature_gates: Option<Gates>,
 }
@@ -277,7 +277,7 @@ pub enum ShortOutput {
 pub enum Engine {
     /// The best that the deadline allows
     Auto,
-    /// Exactly, or as far as the deadline allows
+    /// Exactly, or as far as the deadline allows, with a warning
     Exact,
     /// First fit, as Karpenter does it
     Greedy,

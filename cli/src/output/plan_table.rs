@@ -137,7 +137,10 @@ fn first_fit(d: &Answer) -> String {
     let base = &d.baseline;
     let mut line = format!("{} per hour on {} ({})", text(base.cost, 4), counted(base.nodes, "node"), base.engine);
     let saved = base.cost - d.cost;
-    if saved > 0 && base.cost > 0 {
+    // Who serves fewer pods spends less: that is no saving.
+    if d.unscheduled.len() > base.unscheduled {
+        line += &format!("; it has a place for {} more", counted(d.unscheduled.len() - base.unscheduled, "pod"));
+    } else if saved > 0 && base.cost > 0 {
         let share = saved as f64 / base.cost as f64 * 100.0;
         line += &format!("; this plan saves {} per month, {share:.1} %", month(saved));
     } else if saved < 0 {

@@ -11,6 +11,7 @@ use crate::kube::meta::Labels;
 use crate::resources::Resources;
 
 pub mod aws;
+mod barren;
 mod describe;
 mod digest;
 pub mod embedded;

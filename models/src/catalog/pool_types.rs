@@ -7,7 +7,7 @@ use super::facts::Facts;
 use super::observed::Observed;
 use super::reserved::Holders;
 use super::view::ClassView;
-use super::{Catalog, CatalogError, Gates, Reserved, overlay};
+use super::{Catalog, CatalogError, Gates, Reserved, barren, overlay};
 use crate::karpenter::labels;
 use crate::karpenter::nodepool::NodePool;
 use crate::kube::meta::Labels;
@@ -110,7 +110,12 @@ pub fn pool_types(world: &World, catalog: &Catalog, pool: &NodePool, gates: &Gat
     if !gates.node_overlay || world.overlays.is_empty() {
         let holders = Holders::of(world);
         let (candidates, warnings) = candidates(world, catalog, pool, gates, &holders)?;
-        return Ok(finish(pool, candidates, warnings));
+        let mut types = finish(pool, candidates, warnings);
+        if types.types.is_empty() {
+            let why = barren::why(pool, &catalog.region, &all_facts(world, catalog, pool, gates, &holders)?);
+            types.warnings.push(format!("NodePool {} can buy nothing: {why}", pool.name()));
+        }
+        return Ok(types);
     }
     // Overlays conflict across pools, so every pool is looked at.
     let mut with_pool = Cow::Borrowed(world);
@@ -133,6 +138,18 @@ pub fn every_pool(world: &World, catalog: &Catalog, gates: &Gates) -> Result<Vec
         overlay::apply(&world.overlays, &mut pools);
     }
     Ok(pools.into_iter().map(|p| (p.pool.meta.name.clone(), finish(p.pool, p.candidates, p.warnings))).collect())
+}
+
+/// What every type of the catalogue says about nodes of the pool.
+fn all_facts(
+    world: &World,
+    catalog: &Catalog,
+    pool: &NodePool,
+    gates: &Gates,
+    holders: &Holders,
+) -> Result<Vec<Facts>, CatalogError> {
+    let view = ClassView::of(world, pool, &mut Vec::new())?;
+    Ok(catalog.types.iter().map(|t| view.facts(catalog, t, &view.offerings(t, gates, holders), &[])).collect())
 }
 
 /// All types before overlays. Those that the pool's own requirements rule out

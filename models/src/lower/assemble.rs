@@ -45,6 +45,7 @@ pub fn assemble<'w>(
     let leavers = Leavers::new(world, catalog, &offers, &places, removals)?;
     warnings.extend(leavers.warnings.iter().cloned());
     let storage = Storage::new(world);
+    warnings.extend(storage.gaps(world));
     let prefer = prefers(&offers, &places);
     let mut reader = TermReader::new(world, settings.preferences, prefer);
     let demand = classes::demand(world, &places, &leavers.homes, &storage, &mut reader);

@@ -5,6 +5,11 @@ use crate::catalog::{Catalog, PoolTypes, pool_types};
 use crate::karpenter::nodepool::NodePool;
 use crate::world::World;
 
+/// Whether a note tells why a pool buys nothing.
+pub fn tells_absence(note: &str) -> bool {
+    note.starts_with("NodePool ") && (note.contains(" is not used: ") || note.contains(" can buy nothing: "))
+}
+
 /// Pools with the types each may buy.
 pub type Participants<'w> = Vec<(&'w NodePool, PoolTypes)>;
 

@@ -41,6 +41,43 @@ impl<'w> Storage<'w> {
         }
     }
 
+    /// What is not in the input of the claims that pods name, in sentences.
+    pub fn gaps(&self, world: &'w World) -> Vec<String> {
+        let (mut claims, mut volumes) = (BTreeMap::new(), BTreeMap::new());
+        for pod in world.pods.iter().filter(|p| !p.is_terminal()) {
+            for volume in &pod.spec.volumes {
+                let Some((name, claim, _)) = self.claim_of(pod, volume) else { continue };
+                match claim {
+                    // Ephemeral ones are made with the pod.
+                    None if volume.ephemeral.is_none() || pod.node_name.is_some() => {
+                        claims.entry((&pod.namespace, name)).or_insert(pod);
+                    }
+                    Some(c) if !c.volume_name.is_empty() && !self.volumes.contains_key(c.volume_name.as_str()) => {
+                        volumes.entry(c.volume_name.as_str()).or_insert(pod);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        let mut out = Vec::new();
+        if let Some(((namespace, name), pod)) = claims.first_key_value() {
+            out.push(format!(
+                "{} not in the input, taken as not bound yet, so free to be in any zone: {namespace}/{name} of pod {} \
+                 for example",
+                counted(claims.len(), "PersistentVolumeClaim"),
+                pod.full_name()
+            ));
+        }
+        if let Some((name, pod)) = volumes.first_key_value() {
+            out.push(format!(
+                "{} not in the input, taken to be usable in every zone: {name} of pod {} for example",
+                counted(volumes.len(), "PersistentVolume"),
+                pod.full_name()
+            ));
+        }
+        out
+    }
+
     /// The node's limit for a driver: `Some(None)` is unlimited by the node's
     /// own word, `None` says nothing.
     pub fn limit(&self, node: &str, driver: &str) -> Option<Option<u32>> {
@@ -118,6 +155,10 @@ impl<'w> Storage<'w> {
         let class = claim.and_then(|c| c.storage_class.as_deref()).or(class);
         Some((name, claim, class))
     }
+}
+
+fn counted(count: usize, kind: &str) -> String {
+    if count == 1 { format!("1 {kind} is") } else { format!("{count} {kind}s are") }
 }
 
 /// Terms of a volume; hostname expressions of local volumes are void.

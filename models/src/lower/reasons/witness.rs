@@ -17,6 +17,7 @@ use crate::lower::columns::Columns;
 use crate::lower::daemons::{self, Overhead};
 use crate::lower::nodes::Place;
 use crate::lower::offers::Offers;
+use crate::lower::pools::tells_absence;
 use crate::lower::ports::{conflict, host_ports};
 use crate::lower::volumes::Storage;
 
@@ -79,7 +80,12 @@ impl<'l, 'w> Witness<'l, 'w> {
         let spots = self.open.clone();
         let mut why = Why { reasons: Vec::new(), causes, excluded, chosen: Vec::new(), spots };
         if why.spots.is_clear() {
-            why.reasons.push("no dynamic NodePool takes part, and no node that exists has room for it".to_owned());
+            let notes: Vec<&str> =
+                self.lowered.warnings.iter().map(String::as_str).filter(|n| tells_absence(n)).collect();
+            why.reasons.push(match notes.as_slice() {
+                [] => "no dynamic NodePool takes part, and no node that exists has room for it".to_owned(),
+                notes => format!("no node that exists has room for it, and {}", notes.join("; ")),
+            });
             return why;
         }
         match smallest_cover(&why.excluded, &why.spots) {

@@ -40,7 +40,8 @@ pub fn money(file: &Value, lowered: &Lowered<'_>, plan: &Plan, broken: &mut Vec<
     }
     let said = file.get("evictions").and_then(Value::as_u64);
     if said != Some(plan.evictions(instance)) {
-        broken.push(format!("evictions: says {said:?}, the removed nodes run {} pods", plan.evictions(instance)));
+        let said = said.map_or_else(|| "nothing".to_owned(), |n| n.to_string());
+        broken.push(format!("evictions: says {said}, the removed nodes run {} pods", plan.evictions(instance)));
     }
     Ok(after - plan.bought_cost(instance))
 }

@@ -229,7 +229,8 @@ fn money(file: &Value, cost: Micros, broken: &mut Vec<String>) -> Result<(), Pro
         _ => false,
     };
     if !same {
-        broken.push(format!("gap: says {told:?}, cost and bound make {gap:?}"));
+        let words = |gap: Option<f64>| gap.map_or_else(|| "none".to_owned(), |g| g.to_string());
+        broken.push(format!("gap: says {}, cost and bound make {}", words(told), words(gap)));
     }
     Ok(())
 }
