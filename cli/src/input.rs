@@ -15,10 +15,18 @@ pub struct Source {
 }
 
 impl Source {
-    /// Whether the text can hold an object: a kind is named somewhere.
+    /// Whether the text may hold an object: false only for a sound mapping
+    /// that names no kind. What is broken is for the reader to report.
     pub fn has_object(&self) -> bool {
         let names_kind = |line: &str| line.trim_start_matches(['-', ' ']).starts_with("kind:");
-        self.text.contains("\"kind\"") || self.text.lines().any(names_kind) || self.is_blank()
+        if self.text.contains("\"kind\"") || self.text.lines().any(names_kind) || self.is_blank() {
+            return true;
+        }
+        if self.text.trim_start().starts_with('{') {
+            return serde_json::from_str::<serde::de::IgnoredAny>(&self.text).is_err();
+        }
+        let is_key = |line: &str| line.starts_with(|c: char| c.is_ascii_alphabetic()) && line.contains(':');
+        !self.text.lines().any(is_key)
     }
 
     /// Nothing but comments and separators.

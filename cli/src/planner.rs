@@ -13,7 +13,8 @@ use millwright_solver::engine;
 
 use crate::answer::{Answer, Baseline, PlannedNode};
 use crate::args::{
-    AuditArgs, Engine, MethodArgs, MinValuesPolicy, PlanArgs, PreferencePolicy, SearchArgs, Waves, WorldArgs,
+    AuditArgs, Engine, ExplainNodeArgs, MethodArgs, MinValuesPolicy, PlanArgs, PreferencePolicy, SearchArgs, Waves,
+    WorldArgs,
 };
 use crate::failure::Failure;
 
@@ -67,6 +68,27 @@ pub fn audit(world: &World, catalog: &Catalog, args: &AuditArgs) -> Result<Audit
 fn unproven(flags: &MethodArgs, cost: i64, least: i64) -> Option<String> {
     (flags.engine == Engine::Exact && cost > least)
         .then(|| "--engine exact: this is not proven to be the optimum; a longer --deadline may prove it".to_owned())
+}
+
+/// Explains a node by the audit of `world` on `catalog`.
+pub fn explain_node(
+    world: &World,
+    catalog: &Catalog,
+    args: &ExplainNodeArgs,
+) -> Result<consolidate::NodeExplanation, Failure> {
+    let options = consolidate::Options {
+        lower: settings(&args.world),
+        engine: search(&args.method, args.deadline),
+        now: args.world.now.unwrap_or_else(Timestamp::now),
+        disruption_price: args.disruption_price,
+        limits: consolidate::Limits::default(),
+        include_unmanaged: args.include_unmanaged,
+        all_waves: false,
+        frontier: false,
+    };
+    let began = Instant::now();
+    let answer = consolidate::explain_node(world, catalog, &options, &|| began.elapsed(), &args.node);
+    answer.map_err(|e| Failure::input(e.to_string()))
 }
 
 /// How the engine searches.

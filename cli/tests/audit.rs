@@ -203,3 +203,51 @@ fn nodes_that_nobody_manages_go_only_if_asked_for() {
     let json = case.json(&["--disruption-price", "0"]);
     assert_eq!((count(&json["removed_nodes"]), number(&json["cost_per_hour"])), (2, 0.1));
 }
+
+impl Case {
+    fn explain(&self, node: &str) -> Run {
+        let args = ["explain", "node", node, "-f", &self.objects, "--catalog", &self.catalog, "-o", "json"];
+        run(&[&args[..], &["--disruption-price", "0"], &ROUNDS].concat())
+    }
+}
+
+fn changes(answer: &Value) -> Vec<Vec<&str>> {
+    let each = answer["relaxations"].as_array().unwrap().iter().map(|r| r["changes"].as_array().unwrap());
+    each.map(|list| list.iter().map(|t| t.as_str().unwrap()).collect()).collect()
+}
+
+#[test]
+fn a_node_that_goes_says_where_its_pods_go() {
+    let answer = Case::new("node-goes", &cluster("100%")).explain("n0").json();
+    assert_eq!(answer["state"], "goes", "{answer:#}");
+    assert_eq!(answer["pods_moved"][0]["pod"], "d/w0");
+    assert_eq!(count(&answer["reasons"]), 0);
+}
+
+#[test]
+fn a_node_that_a_budget_holds_names_it_and_what_would_help() {
+    let answer = Case::new("node-budget", &cluster("0")).explain("n0").json();
+    assert_eq!(answer["state"], "stays");
+    assert!(answer["reasons"][0].as_str().unwrap().contains("budget"), "{answer:#}");
+    let changes = changes(&answer);
+    assert!(changes.iter().any(|c| c.len() == 1 && c[0].contains("disrupt more nodes at once")), "{answer:#}");
+    assert!(number(&answer["relaxations"][0]["savings_per_hour"]) > 0.0, "{answer:#}");
+}
+
+#[test]
+fn two_things_that_hold_a_node_are_named_together() {
+    let annotated = "metadata: {name: w0, annotations: {karpenter.sh/do-not-disrupt: 'true'}, ";
+    let input = cluster("0").replace("metadata: {name: w0, ", annotated);
+    let answer = Case::new("node-two", &input).explain("n0").json();
+    let changes = changes(&answer);
+    assert_eq!(changes.len(), 1, "{answer:#}");
+    assert_eq!(changes[0].len(), 2, "{answer:#}");
+    assert!(changes[0][0].contains("off d/w0") && changes[0][1].contains("disrupt more nodes"), "{answer:#}");
+}
+
+#[test]
+fn an_unknown_node_is_an_error_with_a_hint() {
+    let ran = Case::new("node-unknown", &cluster("0")).explain("claim-n1");
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("there is no node claim-n1; is n1 meant?"), "{}", ran.err);
+}

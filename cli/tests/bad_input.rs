@@ -80,3 +80,27 @@ fn standard_input_is_named_in_errors() {
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("standard input") && ran.err.contains("team/p"), "{}", ran.err);
 }
+
+#[test]
+fn input_without_any_object_is_no_success() {
+    for text in ["", "\n# nothing\n---\n"] {
+        let ran = pipe(&["plan", "-f", "-"], text);
+        assert_eq!(ran.code, 1, "{}", ran.out);
+        assert!(ran.err.contains("no Kubernetes object"), "{}", ran.err);
+    }
+}
+
+#[test]
+fn values_of_a_chart_beside_its_manifests_are_left_out_with_a_warning() {
+    let scratch = Scratch::new("values");
+    scratch.file("d/web.yaml", &deployment("web", 1, "1", "1Gi"));
+    scratch.file("d/values.yaml", "replicas: 3\nimage: {tag: x}\n");
+    scratch.file("d/schema.json", "{\"type\": \"object\"}");
+    let ran = run(&["plan", "-f", &scratch.path("d"), "--iterations", "3"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    for file in ["values.yaml", "schema.json"] {
+        assert!(ran.out.contains(&format!("{file}: left out")), "{file}: {}", ran.out);
+    }
+    let named = run(&["plan", "-f", &scratch.path("d/values.yaml")]);
+    assert_eq!(named.code, 1, "named by the user, it must be right");
+}

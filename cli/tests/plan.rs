@@ -215,3 +215,44 @@ fn more_machines_or_lower_prices_never_cost_more() {
 fn the_quickstart_is_where_the_tests_expect_it() {
     assert!(Path::new(QUICKSTART).is_dir());
 }
+
+#[test]
+fn a_pool_that_can_buy_nothing_says_why() {
+    let pool = |requirement: &str| {
+        format!(
+            "---\napiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: np}}\nspec: {{template: {{spec: \
+             {{nodeClassRef: {{group: karpenter.k8s.aws, kind: EC2NodeClass, name: d}}, requirements: [{requirement}]}}}}}}\n"
+        )
+    };
+    let cases = [
+        ("{key: karpenter.sh/capacity-type, operator: In, values: [spot]}", "allow on-demand"),
+        ("{key: topology.kubernetes.io/zone, operator: In, values: [eu-west-1a]}", "--region"),
+        ("{key: karpenter.k8s.aws/instance-family, operator: In, values: [nosuch]}", "nosuch"),
+    ];
+    for (requirement, word) in cases {
+        let input = deployment("web", 1, "1", "1Gi") + &pool(requirement);
+        let ran = pipe(&["plan", "-f", "-", "--iterations", "3", "-o", "json"], &input);
+        assert_eq!(ran.code, 3, "{requirement}: {}", ran.err);
+        let answer = ran.json();
+        let reason = answer["unscheduled"][0]["reasons"][0].as_str().unwrap();
+        assert!(reason.contains("NodePool np can buy nothing") && reason.contains(word), "{requirement}: {reason}");
+    }
+}
+
+#[test]
+fn volumes_that_are_not_in_the_input_are_told() {
+    let pod = |claim: &str, place: &str| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: p-{claim}}}\nspec: {{{place}containers: [{{name: c, \
+             resources: {{requests: {{cpu: 1, memory: 1Gi}}}}}}], volumes: [{{name: v, persistentVolumeClaim: \
+             {{claimName: {claim}}}}}]}}\n"
+        )
+    };
+    let bound = "---\napiVersion: v1\nkind: PersistentVolumeClaim\nmetadata: {name: bound}\nspec: {volumeName: pv-1}\n";
+    let input = pod("absent", "") + &pod("bound", "nodeName: n, ") + bound;
+    let ran = pipe(&["plan", "-f", "-", "--iterations", "3"], &input);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let out = ran.out.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(out.contains("1 PersistentVolumeClaim is not in the input") && out.contains("default/absent"), "{out}");
+    assert!(out.contains("1 PersistentVolume is not in the input") && out.contains("pv-1"), "{out}");
+}

@@ -93,7 +93,11 @@ fn the_whole_is_worth_what_its_parts_are() {
         let least = u64::from(waiting(&x) + waiting(&y));
         let alone = |i: &Instance| solve(i, &options, &|| Duration::ZERO).unwrap().plan.unserved_pods();
         let left = got.plan.unserved_pods();
-        assert!(least <= left && left <= alone(&a) + alone(&b), "seed {seed}: {left} left, {least} at least, {:?}", got.plan);
+        assert!(
+            least <= left && left <= alone(&a) + alone(&b),
+            "seed {seed}: {left} left, {least} at least, {:?}",
+            got.plan
+        );
         complete += usize::from(left == least);
         if got.plan.unserved.is_empty() && got.plan.demoted.is_empty() {
             assert_eq!(cost, x.2 + y.2, "seed {seed}: {:?} by {} in {whole:#?}", got.plan, got.source);

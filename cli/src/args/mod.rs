@@ -180,8 +180,8 @@ pub struct ExplainArgs {
 pub enum ExplainCommand {
     /// Why a pod stays pending
     Pod(ExplainPodArgs),
-    #[command(hide = true)]
-    Node(Later),
+    /// Why a node stays though the cluster could be cheaper
+    Node(ExplainNodeArgs),
 }
 
 #[derive(Debug, ClapArgs)]
@@ -196,6 +196,29 @@ pub struct ExplainPodArgs {
     pub output: ShortOutput,
     #[command(flatten)]
     pub search: SearchArgs,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct ExplainNodeArgs {
+    /// The node
+    #[arg(value_name = "NAME")]
+    pub node: String,
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// How to print the answer
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    pub output: ShortOutput,
+    /// How long to search (500ms, 2s, 1m)
+    #[arg(long, value_parser = value::duration, value_name = "TIME", default_value = "10s")]
+    pub deadline: Duration,
+    #[command(flatten)]
+    pub method: MethodArgs,
+    /// $ per hour that an evicted pod and a removed node must each save, as for `audit`
+    #[arg(long, value_parser = value::dollars, value_name = "PRICE")]
+    pub disruption_price: Option<i64>,
+    /// Nodes that no NodePool manages may be removed too
+    #[arg(long)]
+    pub include_unmanaged: bool,
 }
 
 #[derive(Debug, ClapArgs)]

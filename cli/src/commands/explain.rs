@@ -4,9 +4,9 @@ use std::time::Instant;
 
 use millwright_core::explain;
 
-use crate::args::{ExplainPodArgs, ShortOutput};
+use crate::args::{ExplainNodeArgs, ExplainPodArgs, ShortOutput};
 use crate::failure::{Failure, Outcome};
-use crate::output::explained;
+use crate::output::{explained, explained_node};
 use crate::progress::Progress;
 use crate::{load, planner, stdio};
 
@@ -30,6 +30,23 @@ pub fn pod(args: &ExplainPodArgs) -> Result<Outcome, Failure> {
             stdio::print(|out| writeln!(out, "{text:#}"))?;
         }
         ShortOutput::Table => stdio::print(|out| out.write_all(explained::text(&answer).as_bytes()))?,
+    }
+    Ok(Outcome::Done)
+}
+
+pub fn node(args: &ExplainNodeArgs) -> Result<Outcome, Failure> {
+    let progress = Progress::start("reading");
+    let catalog = load::catalog(args.world.region.as_deref(), args.world.catalog.as_deref())?;
+    let world = load::world(&args.world.filename)?;
+    progress.now("auditing");
+    let answer = planner::explain_node(&world, &catalog, args)?;
+    drop(progress);
+    match args.output {
+        ShortOutput::Json => {
+            let text = explained_node::json(&answer);
+            stdio::print(|out| writeln!(out, "{text:#}"))?;
+        }
+        ShortOutput::Table => stdio::print(|out| out.write_all(explained_node::text(&answer).as_bytes()))?,
     }
     Ok(Outcome::Done)
 }

@@ -19,7 +19,7 @@ pub fn run(command: Command) -> Result<Outcome, Failure> {
         Command::Verify(args) => verify::run(&args),
         Command::Explain(args) => match args.command {
             ExplainCommand::Pod(args) => explain::pod(&args),
-            ExplainCommand::Node(_) => later("explain node"),
+            ExplainCommand::Node(args) => explain::node(&args),
         },
         Command::Catalog(args) => match args.command {
             CatalogCommand::Show(args) => catalog::show(&args),

@@ -5,6 +5,7 @@ pub mod audit_table;
 pub mod catalog_json;
 pub mod catalog_table;
 pub mod explained;
+pub mod explained_node;
 pub mod html;
 pub mod json;
 pub mod money;

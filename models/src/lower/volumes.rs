@@ -52,7 +52,12 @@ impl<'w> Storage<'w> {
                     None if volume.ephemeral.is_none() || pod.node_name.is_some() => {
                         claims.entry((&pod.namespace, name)).or_insert(pod);
                     }
-                    Some(c) if !c.volume_name.is_empty() && !self.volumes.contains_key(c.volume_name.as_str()) => {
+                    // Of a pod that waits it is a reason to refuse it.
+                    Some(c)
+                        if pod.node_name.is_some()
+                            && !c.volume_name.is_empty()
+                            && !self.volumes.contains_key(c.volume_name.as_str()) =>
+                    {
                         volumes.entry(c.volume_name.as_str()).or_insert(pod);
                     }
                     _ => {}

@@ -1,9 +1,11 @@
 //! What a cluster costs, what it could cost, and the moves that get there.
 
 mod blocked;
+mod explain;
 mod frontier;
 mod ideal;
 mod launch;
+mod lifts;
 mod moves;
 mod policy;
 mod price;
@@ -23,6 +25,7 @@ use millwright_solver::engine::{self, EngineError};
 use millwright_solver::instance::Micros;
 use serde_json::Value;
 
+pub use explain::{ExplainNodeError, NodeExplanation, Relaxation as NodeRelaxation, node as explain_node};
 pub use frontier::Point;
 pub use ideal::Ideal;
 pub(crate) use solve::removals;
