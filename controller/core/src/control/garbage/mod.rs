@@ -62,7 +62,7 @@ impl Piece for Garbage {
         }
     }
 
-    fn answer(&mut self, sent: &Sent, reply: &Reply, shared: &mut Shared, _desk: &mut Desk) {
+    fn answer(&mut self, sent: &Sent, reply: &Reply, shared: &mut Shared, desk: &mut Desk) {
         if sent.ask != Ask::Instances {
             return;
         }
@@ -70,7 +70,10 @@ impl Piece for Garbage {
         let period = if self.runs < EARLY_RUNS { EARLY } else { LATE };
         self.next = Some(shared.now + period);
         let asked = std::mem::take(&mut self.asked);
-        let Reply::Instances(list) = reply else { return };
+        let Reply::Instances(list) = reply else {
+            let labels = [("method", "List"), ("nodepool", ""), ("error", "unknown")];
+            return desk.count("cloudprovider_errors_total", &labels);
+        };
         self.runs = self.runs.saturating_add(1);
         self.machines = list.iter().filter(|i| !i.terminating).cloned().collect();
         if self.claims_judged.is_some_and(|at| shared.now.duration_since(at) < CLAIMS_EVERY) {
