@@ -84,14 +84,19 @@ fn lif_073_the_machine_of_a_claim_that_is_being_launched_is_kept() {
 
 #[test]
 fn lif_073_a_claim_that_cannot_be_read_may_own_any_machine() {
-    let mut stage = Stage::new();
-    stage.provider.add("odd", stage.now - SignedDuration::from_secs(200));
-    let mut odd = claim("odd");
-    odd["metadata"]["resourceVersion"] = json!("1");
-    odd["spec"]["expireAfter"] = json!("soon");
-    stage.server.live.apply(&odd).unwrap_err();
-    let (world, _) = stage.server.live.world();
-    assert_eq!(world.unread.len(), 1);
+    for unread in [true, false] {
+        let mut stage = Stage::new();
+        stage.unreadable = true;
+        stage.provider.add("odd", stage.now - SignedDuration::from_secs(200));
+        let mut odd = claim("odd");
+        odd["metadata"]["resourceVersion"] = json!("1");
+        odd["spec"]["expireAfter"] = json!("soon");
+        if unread {
+            stage.server.live.apply(&odd).unwrap_err();
+        }
+        stage.pass(30);
+        assert_eq!(stage.provider.machines.contains_key(&id("odd")), unread);
+    }
 }
 
 #[test]

@@ -54,6 +54,7 @@ fn lif_011_no_node_or_two() {
     stage.skip(14 * 60);
     stage.claim_says("Registered", "False", "MultipleNodesFound");
     stage.skip(60);
+    stage.pass(6);
     assert!(!stage.has("NodeClaim", "c"));
     assert!(stage.has("Node", "n"), "a node that never registered is left to the cluster");
 }

@@ -30,6 +30,8 @@ pub struct Stage {
     pub wake: Option<Timestamp>,
     /// So many creations find their name taken.
     pub refuse_creations: u32,
+    /// Some objects cannot be read, on purpose.
+    pub unreadable: bool,
     desk: Desk,
     pieces: Vec<(Part, Box<dyn Piece + Send>)>,
     catalog: Catalog,
@@ -55,6 +57,7 @@ impl Stage {
             counts: Vec::new(),
             wake: None,
             refuse_creations: 0,
+            unreadable: false,
             desk: Desk::default(),
             pieces: pieces(lifecycle),
             catalog: Catalog::new("r".to_owned(), "test".to_owned(), Vec::new()),
@@ -71,7 +74,7 @@ impl Stage {
     /// One look; tells how many requests came of it.
     pub fn look(&mut self) -> usize {
         let (world, errors) = self.server.live.world();
-        assert!(errors.is_empty(), "{errors:?}");
+        assert!(errors.is_empty() || self.unreadable, "{errors:?}");
         let world = Arc::clone(&world);
         let view = View::new(&world, &self.catalog, &self.settings, self.now);
         self.shared.now = self.now;
@@ -95,7 +98,7 @@ impl Stage {
             self.log.push((self.now, request.ask.clone(), reply.clone()));
             let Some(sent) = self.desk.answer(request.ticket, &reply, self.now) else { continue };
             // The watch has brought what was written.
-            if let Some(target) = request.ask.key() {
+            if let Some(target) = request.ask.key().filter(|_| !matches!(reply, Reply::Refused(_))) {
                 self.desk.seen(&target);
             }
             for (part, piece) in &mut self.pieces {
@@ -125,6 +128,25 @@ impl Stage {
             self.now += SignedDuration::from_millis(500);
             self.settle();
         }
+    }
+
+    /// Lets half a second pass.
+    pub fn blink(&mut self) {
+        self.now += SignedDuration::from_millis(500);
+        self.settle();
+    }
+
+    /// Looks only when it is asked to, and when something has happened, for so
+    /// long.
+    pub fn sleep(&mut self, seconds: i64) {
+        let end = self.now + SignedDuration::from_secs(seconds);
+        self.settle();
+        while let Some(wake) = self.wake.filter(|wake| *wake <= end) {
+            assert!(wake > self.now, "it asks to be woken at once");
+            self.now = wake;
+            self.settle();
+        }
+        self.now = end;
     }
 
     /// Lets time pass unseen.

@@ -250,3 +250,49 @@ fn lif_061_ten_nodes_go_side_by_side() {
     assert!(stage.provider.machines.is_empty());
     assert_eq!(stage.evicted().len(), 50);
 }
+
+#[test]
+fn lif_037_it_wakes_in_time_by_itself() {
+    let mut stage = ready(json!({"spec": {"terminationGracePeriod": "1h"}}));
+    let shield = json!({"metadata": {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}});
+    stage.put(with(with(pod("web", "n"), shield), json!({"spec": {"terminationGracePeriodSeconds": 600}})));
+    stage.settle();
+    stage.provider.ends_after = SignedDuration::from_secs(8);
+    stage.delete("NodeClaim", "c");
+    stage.sleep(49 * 60);
+    assert!(stage.forced().is_empty());
+    stage.sleep(2 * 60);
+    assert_eq!(stage.forced().len(), 1);
+    stage.sleep(11 * 60);
+    assert!(!stage.has("NodeClaim", "c") && !stage.has("Node", "n"));
+}
+
+#[test]
+fn lif_116_a_claim_that_reboots_terminates_like_any_other() {
+    let mut stage = ready(json!({}));
+    let mut list = stage.object("NodeClaim", "c")["status"]["conditions"].as_array().unwrap().clone();
+    list.push(json!({"type": "Rebooting", "status": "True", "reason": "RebootIssued"}));
+    stage.server.merge("NodeClaim", "c", &json!({"status": {"conditions": list}}));
+    stage.put(pod("web", "n"));
+    stage.settle();
+    stage.delete("NodeClaim", "c");
+    stage.pass(12);
+    assert_eq!(stage.evicted(), ["web"]);
+    assert!(!stage.has("NodeClaim", "c"));
+}
+
+#[test]
+fn a_pod_that_cannot_be_read_is_waited_for_until_the_deadline() {
+    let mut stage = ready(json!({"spec": {"terminationGracePeriod": "2m"}}));
+    stage.unreadable = true;
+    let mut odd = pod("odd", "n");
+    odd["metadata"]["resourceVersion"] = json!("1");
+    odd["spec"]["containers"] = json!("none");
+    stage.server.live.apply(&odd).unwrap_err();
+    stage.settle();
+    stage.delete("NodeClaim", "c");
+    stage.pass(110);
+    assert!(stage.has("Node", "n") && stage.terminations() == 0);
+    stage.pass(20);
+    assert!(!stage.has("Node", "n"));
+}

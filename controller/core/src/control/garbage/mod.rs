@@ -68,7 +68,9 @@ impl Piece for Garbage {
         }
         self.waiting = false;
         let period = if self.runs < EARLY_RUNS { EARLY } else { LATE };
-        self.next = Some(shared.now + period);
+        // Claims are judged in time, whatever the period.
+        let judge = self.claims_judged.map(|at| at + CLAIMS_EVERY).filter(|at| *at > shared.now);
+        self.next = Some((shared.now + period).min(judge.unwrap_or(Timestamp::MAX)));
         let asked = std::mem::take(&mut self.asked);
         let Reply::Instances(list) = reply else {
             let labels = [("method", "List"), ("nodepool", ""), ("error", "unknown")];
@@ -80,6 +82,7 @@ impl Piece for Garbage {
             return;
         }
         self.claims_judged = Some(shared.now);
+        self.next = Some(shared.now + period.min(CLAIMS_EVERY));
         let there: FxHashSet<&str> = self.machines.iter().map(|i| i.provider_id.as_str()).collect();
         self.orphans = asked.into_iter().filter(|(_, id)| !there.contains(id.as_str())).map(|(uid, _)| uid).collect();
     }

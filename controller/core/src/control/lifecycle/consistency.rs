@@ -29,11 +29,11 @@ impl Scans {
         let claim = case.claim;
         let Some(node) = case.node() else { return };
         let last = self.0.get(&claim.meta.uid);
-        if claim.provider_id.is_empty()
-            || !claim.is(INITIALIZED)
-            || last.is_some_and(|at| view.now.duration_since(*at) < EVERY)
-        {
+        if claim.provider_id.is_empty() || !claim.is(INITIALIZED) {
             return;
+        }
+        if let Some(next) = last.map(|at| *at + EVERY).filter(|next| *next > view.now) {
+            return desk.wake(next);
         }
         let issues = issues(claim, node);
         self.0.insert(claim.meta.uid.clone(), view.now);
