@@ -18,6 +18,8 @@ pub struct Provider {
     /// How long a machine takes to end.
     pub ends_after: SignedDuration,
     pub labels: BTreeMap<String, String>,
+    /// How many machines were ever sold.
+    pub sold: usize,
 }
 
 pub fn id(claim: &str) -> String {
@@ -56,6 +58,7 @@ impl Provider {
                 }
                 if !self.machines.contains_key(&id(claim)) {
                     self.add(claim, now);
+                    self.sold += 1;
                 }
                 Reply::Launched(self.machines[&id(claim)].clone())
             }

@@ -30,6 +30,8 @@ pub struct Stage {
     pub wake: Option<Timestamp>,
     /// So many creations find their name taken.
     pub refuse_creations: u32,
+    /// The controller dies with the answer to the n-th write from now.
+    pub dies_after: Option<usize>,
     /// Some objects cannot be read, on purpose.
     pub unreadable: bool,
     desk: Desk,
@@ -57,6 +59,7 @@ impl Stage {
             counts: Vec::new(),
             wake: None,
             refuse_creations: 0,
+            dies_after: None,
             unreadable: false,
             desk: Desk::default(),
             pieces: pieces(lifecycle),
@@ -96,6 +99,16 @@ impl Stage {
                 None => self.server.carry_out(&request.ask, self.now),
             };
             self.log.push((self.now, request.ask.clone(), reply.clone()));
+            if let Some(left) = &mut self.dies_after
+                && !matches!(request.ask, Ask::Event(_))
+            {
+                *left -= 1;
+                if *left == 0 {
+                    self.dies_after = None;
+                    self.restart();
+                    return asked;
+                }
+            }
             let Some(sent) = self.desk.answer(request.ticket, &reply, self.now) else { continue };
             // The watch has brought what was written.
             if let Some(target) = request.ask.key().filter(|_| !matches!(reply, Reply::Refused(_))) {

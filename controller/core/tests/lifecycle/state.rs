@@ -1,13 +1,17 @@
 //! LIF-099 to LIF-104: the state that decisions are made on.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use jiff::SignedDuration;
 use millwright_core::nodes::{Memory, state_nodes};
 use millwright_core::provision::gate::{Gate, Sight};
+use millwright_core::provision::{Options, plan};
+use millwright_models::catalog::Catalog;
+use millwright_solver::engine;
 use serde_json::{Value, json};
 
-use crate::objects::{claim, launched, node, ready, with};
+use crate::objects::{claim, launched, node, pod, ready, with};
 use crate::provider::id;
 use crate::stage::Stage;
 
@@ -58,6 +62,51 @@ fn lif_101_lif_103_a_node_and_its_claim_are_one() {
     assert_eq!(count(&mut stage), 1);
     stage.settle();
     assert_eq!(count(&mut stage), 1);
+}
+
+/// Whether the scheduler puts a pending pod on node `n`.
+fn takes_pods(stage: &mut Stage) -> bool {
+    let pending = json!({"spec": {"nodeName": null}, "status": {"phase": "Pending"}});
+    stage.put(with(pod("waits", ""), pending));
+    let world = stage.server.live.world().0;
+    let options = Options {
+        lower: stage.settings.lower.clone(),
+        engine: engine::Options { iterations: Some(1), ..engine::Options::default() },
+        now: stage.now.to_string(),
+        baseline: false,
+    };
+    let catalog = Catalog::new("r".to_owned(), "test".to_owned(), Vec::new());
+    let decision = plan(&world, &catalog, &options, &|| Duration::ZERO).unwrap();
+    !decision.existing.is_empty()
+}
+
+#[test]
+fn lif_102_lif_112_taints_that_go_by_themselves_are_seen_once_a_node_is_initialized() {
+    let taint = |key: &str, effect: &str| json!({"key": key, "effect": effect});
+    let startup = json!({"spec": {"startupTaints": [taint("s", "NoSchedule")]}});
+    for (key, effect) in [
+        ("node.kubernetes.io/not-ready", "NoSchedule"),
+        ("s", "NoSchedule"),
+        ("readiness.k8s.io/net", "NoSchedule"),
+        ("karpenter.sh/rebooting", "NoSchedule"),
+    ] {
+        let spec = json!({"spec": {"taints": [taint(key, effect)]}});
+        let mut stage = launched(startup.clone());
+        stage.put(node("n", "c"));
+        stage.settle();
+        stage.server.merge("Node", "n", &spec);
+        assert!(takes_pods(&mut stage), "{key}: not initialized");
+        let mut stage = ready(json!({}));
+        stage.server.merge("Node", "n", &spec);
+        assert!(!takes_pods(&mut stage), "{key}: initialized");
+        let mut list = stage.object("NodeClaim", "c")["status"]["conditions"].as_array().unwrap().clone();
+        list.push(json!({"type": "Rebooting", "status": "True", "reason": "RebootIssued"}));
+        stage.server.merge("NodeClaim", "c", &json!({"spec": startup["spec"], "status": {"conditions": list}}));
+        assert!(takes_pods(&mut stage), "{key}: rebooting");
+        let mut stage = Stage::new();
+        stage.put(with(node("n", "none"), spec));
+        assert!(!takes_pods(&mut stage), "{key}: a stranger");
+    }
 }
 
 #[test]
