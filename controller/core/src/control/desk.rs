@@ -119,7 +119,10 @@ impl Desk {
     /// Tells an event, unless the same was told a moment ago.
     pub fn event(&mut self, part: Part, event: Event) {
         let key = (event.about.clone(), event.reason, event.message.clone());
-        if self.told.insert(key, self.now).is_none() {
+        // What is held back sets no time: otherwise a lasting trouble would be
+        // told of once and never again.
+        if !self.told.contains_key(&key) {
+            self.told.insert(key, self.now);
             self.ask(part, Ask::Event(event));
         }
     }
