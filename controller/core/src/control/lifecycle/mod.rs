@@ -162,7 +162,7 @@ impl Lifecycle {
         }
         let buys = self.launches.look(&mut case, view, desk);
         registration::look(&mut case, &mut self.hooks, view, shared, desk);
-        initialization::look(&mut case);
+        initialization::look(&mut case, view);
         self.scans.look(&mut case, view, desk);
         self.pod_events.write(&mut case);
         self.end(&case, view, shared, desk);
