@@ -9,6 +9,7 @@ pub mod budgets;
 pub mod candidates;
 pub mod consolidatable;
 pub mod consolidate;
+pub mod control;
 pub mod cost;
 pub mod drift;
 pub mod duration;
