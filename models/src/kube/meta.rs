@@ -17,6 +17,8 @@ pub struct Meta {
     /// `default` for namespaced objects without one, empty for cluster-scoped ones.
     pub namespace: String,
     pub uid: String,
+    /// Names this version of the object; empty in files.
+    pub resource_version: String,
     pub labels: Labels,
     pub annotations: Labels,
     pub creation_timestamp: Option<Timestamp>,

@@ -1,5 +1,6 @@
 //! The parts, put together.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -8,9 +9,13 @@ use millwright_models::world::World;
 
 use super::ask::{Reply, Target, Ticket};
 use super::desk::{Count, Desk, Outbox, Part, Request, Sent};
+use super::disruption::Disruption;
+use super::landing::{self, Landing};
+use super::provisioner::Provisioner;
 use super::settings::Settings;
+use super::slots::Slots;
 use super::view::View;
-use super::work::{Finding, Work};
+use super::work::{Finding, Question, Work};
 use crate::nodes::Memory;
 
 /// One part of the controller.
@@ -21,6 +26,10 @@ pub trait Piece {
 
     /// What became of a request of this part.
     fn answer(&mut self, sent: &Sent, reply: &Reply, shared: &mut Shared, desk: &mut Desk);
+
+    /// What the work came to that this part asked for; it is acted on in the
+    /// next look, by what there is then.
+    fn found(&mut self, _finding: Finding) {}
 }
 
 /// What parts know together; lost at a restart, so nothing may depend on it
@@ -30,6 +39,53 @@ pub struct Shared {
     /// Nodes in a command, marked for deletion, promised to pods.
     pub memory: Memory,
     pub now: Timestamp,
+    /// Claims whose nodes are to be cordoned as they register.
+    pub holds: BTreeMap<String, Hold>,
+    /// Slots that are to be written to nodes or claims, by their names.
+    pub owed: BTreeMap<String, Owed>,
+    /// Nodes and claims that wait for the pods of a command in flight.
+    pub awaited: BTreeSet<String>,
+    /// Pods of commands in flight, by uid, with the nodes or claims they go to.
+    pub promised: BTreeMap<String, String>,
+    /// Held nodes that nothing of the scheduler's is on its way to.
+    pub settled: BTreeSet<String>,
+    /// Pods wait that have not been planned for yet.
+    pub planning: bool,
+    /// Who waits for work that is being done.
+    pub solving: Option<Part>,
+    /// Work that a part wants done.
+    pub wish: Option<Wish>,
+}
+
+/// A cordon of ours in the making: `millwright.dev/hold` and
+/// `millwright.dev/hold-until`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    pub reason: String,
+    pub until: Timestamp,
+}
+
+/// Slots that are not written yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owed {
+    pub slots: Slots,
+    pub reason: String,
+    pub until: Timestamp,
+}
+
+/// A question with the world it is about.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub part: Part,
+    pub world: Arc<World>,
+    pub question: Question,
+}
+
+impl Shared {
+    /// Whether nobody has work done or wants some.
+    pub fn is_idle(&self) -> bool {
+        self.solving.is_none() && self.wish.is_none()
+    }
 }
 
 /// What a look at the cluster came to.
@@ -54,7 +110,12 @@ pub struct Brain {
 impl Brain {
     /// A brain with no memory, as after a restart.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, desk: Desk::default(), shared: Shared::default(), pieces: Vec::new() }
+        let pieces: Vec<(Part, Box<dyn Piece + Send>)> = vec![
+            (Part::Provision, Box::new(Provisioner::new(&settings))),
+            (Part::Landing, Box::new(Landing::default())),
+            (Part::Disruption, Box::new(Disruption::default())),
+        ];
+        Self { settings, desk: Desk::default(), shared: Shared::default(), pieces }
     }
 
     /// One look at the cluster. Nothing may be asked of a snapshot that does
@@ -62,12 +123,17 @@ impl Brain {
     pub fn look(&mut self, world: &Arc<World>, catalog: &Arc<Catalog>, now: Timestamp) -> Step {
         let view = View::new(world, catalog, &self.settings, now);
         self.shared.now = now;
+        self.shared.holds = landing::holds(&view);
         self.desk.open(now);
         for (_, piece) in &mut self.pieces {
             piece.look(&view, &mut self.shared, &mut self.desk);
         }
         let Outbox { requests, wake, counts } = self.desk.close();
-        Step { requests, counts, wake, work: None }
+        let work = self.shared.wish.take().map(|wish| {
+            self.shared.solving = Some(wish.part);
+            Work { world: wish.world, catalog: catalog.clone(), question: wish.question, asked: now }
+        });
+        Step { requests, counts, wake, work }
     }
 
     /// What became of a request.
@@ -85,7 +151,11 @@ impl Brain {
     }
 
     /// What the work aside came to.
-    pub fn found(&mut self, _finding: Finding, now: Timestamp) {
+    pub fn found(&mut self, finding: Finding, now: Timestamp) {
         self.shared.now = now;
+        let Some(asker) = self.shared.solving.take() else { return };
+        if let Some((_, piece)) = self.pieces.iter_mut().find(|(part, _)| *part == asker) {
+            piece.found(finding);
+        }
     }
 }

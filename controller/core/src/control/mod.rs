@@ -12,6 +12,12 @@
 pub mod ask;
 pub mod brain;
 pub mod desk;
+pub mod disruption;
+pub mod landing;
+pub mod ledger;
+pub mod naming;
+pub mod provisioner;
 pub mod settings;
+pub mod slots;
 pub mod view;
 pub mod work;
