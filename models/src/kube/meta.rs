@@ -17,7 +17,7 @@ pub struct Meta {
     /// `default` for namespaced objects without one, empty for cluster-scoped ones.
     pub namespace: String,
     pub uid: String,
-    /// Names this version of the object; empty in files.
+    /// Empty where it was not written.
     pub resource_version: String,
     pub labels: Labels,
     pub annotations: Labels,
@@ -37,6 +37,7 @@ pub struct OwnerReference {
     pub name: String,
     pub uid: String,
     pub controller: bool,
+    pub block_owner_deletion: Option<bool>,
 }
 
 /// A status condition.

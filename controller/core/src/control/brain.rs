@@ -10,10 +10,14 @@ use millwright_models::world::World;
 use super::ask::{Reply, Target, Ticket};
 use super::desk::{Count, Desk, Outbox, Part, Request, Sent};
 use super::disruption::Disruption;
+use super::garbage::Garbage;
 use super::landing::{self, Landing};
+use super::lifecycle::Lifecycle;
+use super::pools::Pools;
 use super::provisioner::Provisioner;
 use super::settings::Settings;
 use super::slots::Slots;
+use super::termination::Termination;
 use super::view::View;
 use super::work::{Finding, Question, Work};
 use crate::nodes::Memory;
@@ -41,6 +45,10 @@ pub struct Shared {
     pub now: Timestamp,
     /// Claims whose nodes are to be cordoned as they register.
     pub holds: BTreeMap<String, Hold>,
+    /// Pods (`namespace/name`) that were last planned onto a claim.
+    pub planned: BTreeMap<String, Vec<String>>,
+    /// Claims that registered, or failed to, since the pools last looked.
+    pub outcomes: Vec<Outcome>,
     /// Slots that are to be written to nodes or claims, by their names.
     pub owed: BTreeMap<String, Owed>,
     /// Nodes and claims that wait for the pods of a command in flight.
@@ -63,6 +71,17 @@ pub struct Shared {
 pub struct Hold {
     pub reason: String,
     pub until: Timestamp,
+}
+
+/// How the start of a claim went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The uid of the pool that owns the claim, empty if none does.
+    pub pool: String,
+    pub success: bool,
+    /// Why it failed.
+    pub reason: String,
+    pub message: String,
 }
 
 /// Slots that are not written yet.
@@ -111,6 +130,10 @@ impl Brain {
     /// A brain with no memory, as after a restart.
     pub fn new(settings: Settings) -> Self {
         let pieces: Vec<(Part, Box<dyn Piece + Send>)> = vec![
+            (Part::Lifecycle, Box::new(Lifecycle::default())),
+            (Part::Termination, Box::new(Termination::default())),
+            (Part::Garbage, Box::new(Garbage::default())),
+            (Part::Pools, Box::new(Pools::default())),
             (Part::Provision, Box::new(Provisioner::new(&settings))),
             (Part::Landing, Box::new(Landing::default())),
             (Part::Disruption, Box::new(Disruption::default())),

@@ -11,13 +11,22 @@
 
 pub mod ask;
 pub mod brain;
+pub mod conditions;
+mod counts;
 pub mod desk;
 pub mod disruption;
+pub mod edit;
+pub mod garbage;
+pub mod keys;
 pub mod landing;
 pub mod ledger;
-pub mod naming;
+pub mod lifecycle;
+mod naming;
+pub mod pools;
 pub mod provisioner;
 pub mod settings;
 pub mod slots;
+pub mod termination;
 pub mod view;
 pub mod work;
+mod written;

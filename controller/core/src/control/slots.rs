@@ -17,10 +17,7 @@ use serde::{Deserialize, Serialize};
 pub const SLOTS: &str = "millwright.dev/slots";
 /// On a node that was there before: what comes to it.
 pub const LANDING: &str = "millwright.dev/landing";
-/// On a node: its cordon is ours, and what it is for.
-pub const HOLD: &str = "millwright.dev/hold";
-/// On a node: until when the cordon stands at most (RFC 3339).
-pub const HOLD_UNTIL: &str = "millwright.dev/hold-until";
+pub use super::keys::{HOLD, HOLD_UNTIL};
 /// On a node: the slots of its claim are settled.
 pub const LANDED: &str = "millwright.dev/landed";
 /// On a pod or NodePool: `none` leaves the placement to the scheduler.

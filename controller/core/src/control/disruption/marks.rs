@@ -3,15 +3,12 @@
 
 use jiff::Timestamp;
 use millwright_models::karpenter::nodeclaim::NodeClaim;
-use millwright_models::kube::meta::Condition;
-use millwright_models::kube::node::{Node, Taint};
-use serde_json::{Value, json};
+use millwright_models::kube::node::{NO_SCHEDULE, Node, Taint};
 
 use crate::control::ask::{Ask, Target};
+use crate::control::conditions::{Conditions, Truth};
+use crate::control::edit::Edit;
 use crate::pods::DISRUPTED;
-
-pub const REASON: &str = "DisruptionReason";
-const NO_SCHEDULE: &str = "NoSchedule";
 
 fn is_mark(taint: &Taint) -> bool {
     taint.key == DISRUPTED && taint.effect == NO_SCHEDULE
@@ -22,83 +19,50 @@ pub fn is_tainted(node: &Node) -> bool {
     node.taints.iter().any(is_mark)
 }
 
-/// Adds the taint.
-pub fn taint(node: &Node) -> Ask {
-    let mark = Taint { key: DISRUPTED.to_owned(), value: String::new(), effect: NO_SCHEDULE.to_owned() };
-    with_taints(node, node.taints.iter().chain([&mark]))
+/// Adds the taint, if it is missing.
+pub fn taint(node: &Node) -> Option<Ask> {
+    let mark = Taint::new(DISRUPTED, "", NO_SCHEDULE);
+    let have = node.written_taints().filter(|t| !is_mark(t)).cloned();
+    with_taints(node, &have.chain([mark]).collect::<Vec<_>>())
 }
 
 /// Takes the taint away.
-pub fn untaint(node: &Node) -> Ask {
-    with_taints(node, node.taints.iter().filter(|t| !is_mark(t)))
+pub fn untaint(node: &Node) -> Option<Ask> {
+    with_taints(node, &node.written_taints().filter(|t| !is_mark(t)).cloned().collect::<Vec<_>>())
 }
 
-fn with_taints<'t>(node: &Node, taints: impl Iterator<Item = &'t Taint>) -> Ask {
-    let taints: Vec<Value> = taints
-        .map(|t| {
-            let mut taint = json!({"key": t.key, "effect": t.effect});
-            if !t.value.is_empty() {
-                taint["value"] = json!(t.value);
-            }
-            taint
-        })
-        .collect();
-    let body = json!({
-        "metadata": {"resourceVersion": node.meta.resource_version},
-        "spec": {"taints": taints},
-    });
-    Ask::Patch { target: Target::node(&node.meta.name), status: false, body }
+fn with_taints(node: &Node, taints: &[Taint]) -> Option<Ask> {
+    let mut edit = Edit::new(Target::node(&node.meta.name), &node.meta);
+    edit.taints(node, taints);
+    edit.ask()
 }
 
-/// A condition as it ought to be: none to have it removed.
+/// A condition as it ought to be: a reason and a message, or none to have it
+/// removed.
 pub type Wanted<'a> = (&'a str, Option<(&'a str, &'a str)>);
 
 /// Sets and removes conditions of a claim; none if they are right already.
 pub fn conditions(claim: &NodeClaim, wanted: &[Wanted<'_>], now: Timestamp) -> Option<Ask> {
-    let mut all = claim.conditions.clone();
-    for (kind, value) in wanted {
-        let at = all.iter().position(|c| c.kind == *kind);
-        match (value, at) {
-            (None, Some(at)) => drop(all.remove(at)),
-            (None, None) => {}
-            (Some((reason, message)), at) => {
-                let old = at.map(|at| all.remove(at));
-                let same = old.as_ref().filter(|c| c.status == "True");
-                all.push(Condition {
-                    kind: (*kind).to_owned(),
-                    status: "True".to_owned(),
-                    reason: (*reason).to_owned(),
-                    message: (*message).to_owned(),
-                    last_transition_time: Some(same.and_then(|c| c.last_transition_time).unwrap_or(now)),
-                    observed_generation: Some(claim.meta.generation),
-                });
-            }
+    let differs = |(kind, value): &Wanted<'_>| {
+        let have = claim.conditions.iter().find(|c| c.kind == *kind);
+        match (have, value) {
+            (None, None) => false,
+            (Some(c), Some((reason, message))) => c.status != "True" || c.reason != *reason || c.message != *message,
+            _ => true,
         }
-    }
-    let sorted = |list: &[Condition]| {
-        let mut list: Vec<(String, String, String, String)> =
-            list.iter().map(|c| (c.kind.clone(), c.status.clone(), c.reason.clone(), c.message.clone())).collect();
-        list.sort();
-        list
     };
-    if sorted(&all) == sorted(&claim.conditions) {
+    // Others bring their own conditions up to date in their own time.
+    if !wanted.iter().any(differs) {
         return None;
     }
-    let list: Vec<Value> = all.iter().map(written).collect();
-    let body = json!({
-        "metadata": {"resourceVersion": claim.meta.resource_version},
-        "status": {"conditions": list},
-    });
-    Some(Ask::Patch { target: Target::claim(&claim.meta.name), status: true, body })
-}
-
-fn written(c: &Condition) -> Value {
-    let mut value = json!({"type": c.kind, "status": c.status, "reason": c.reason, "message": c.message});
-    if let Some(at) = c.last_transition_time {
-        value["lastTransitionTime"] = json!(at.to_string());
+    let mut all = Conditions::of_claim(claim, now);
+    for (kind, value) in wanted {
+        match value {
+            Some((reason, message)) => all.set(kind, Truth::True, reason, message),
+            None => all.remove(kind),
+        }
     }
-    if let Some(generation) = c.observed_generation {
-        value["observedGeneration"] = json!(generation);
-    }
-    value
+    let mut edit = Edit::new(Target::claim(&claim.meta.name), &claim.meta);
+    edit.conditions(all.changed());
+    edit.ask()
 }

@@ -14,7 +14,6 @@ mod queue;
 mod scene;
 mod simple;
 mod tell;
-mod template;
 mod validate;
 mod waves;
 
@@ -27,6 +26,7 @@ use millwright_models::world::World;
 use super::ask::{Reply, Target};
 use super::brain::{Piece, Shared, Wish};
 use super::desk::{Desk, Part, Sent};
+use super::keys::DISRUPTION_REASON;
 use super::naming::Names;
 use super::provisioner::{self, is_synced, pass, search};
 use super::settings::Settings;
@@ -119,10 +119,11 @@ fn clean(view: &View<'_>, shared: &Shared, desk: &mut Desk) {
             && !n.is_marked(&shared.memory)
     };
     for node in view.nodes.iter().filter(stale) {
-        if let Some(real) = node.node.filter(|n| n.meta.deletion_timestamp.is_none() && marks::is_tainted(n)) {
-            desk.ask(Part::Disruption, marks::untaint(real));
+        let tainted = node.node.filter(|n| n.meta.deletion_timestamp.is_none() && marks::is_tainted(n));
+        if let Some(ask) = tainted.and_then(marks::untaint) {
+            desk.ask(Part::Disruption, ask);
         }
-        if let Some(ask) = node.claim.and_then(|c| marks::conditions(c, &[(marks::REASON, None)], view.now)) {
+        if let Some(ask) = node.claim.and_then(|c| marks::conditions(c, &[(DISRUPTION_REASON, None)], view.now)) {
             desk.ask(Part::Disruption, ask);
         }
     }
@@ -169,7 +170,11 @@ impl Disruption {
         for command in &self.queue {
             for candidate in &command.candidates {
                 shared.memory.queued.insert(candidate.id.clone());
-                shared.memory.marked.insert(candidate.id.clone());
+                // Until what replaces it has been asked for, it is only about
+                // to go.
+                if !matches!(command.stage, Stage::Tainting | Stage::Launching) {
+                    shared.memory.marked.insert(candidate.id.clone());
+                }
                 self.marked.insert(candidate.id.clone());
             }
             for replacement in command.replacements.iter().filter(|r| !r.name.is_empty()) {

@@ -16,6 +16,7 @@ use super::{marks, scene, tell, validate};
 use crate::control::ask::{Ask, Kind, Refusal, Reply, Target};
 use crate::control::brain::{Owed, Shared};
 use crate::control::desk::{Desk, Part};
+use crate::control::keys::DISRUPTION_REASON;
 use crate::control::landing;
 use crate::control::ledger::Ledger;
 use crate::control::naming::Names;
@@ -105,10 +106,10 @@ fn taint(command: &mut Command, view: &View<'_>, desk: &mut Desk) -> Outcome {
             // Gone by itself: it needs no marks.
             continue;
         };
-        if !marks::is_tainted(node) {
-            desk.ask(Part::Disruption, marks::taint(node));
+        if let Some(ask) = marks::taint(node).filter(|_| !marks::is_tainted(node)) {
+            desk.ask(Part::Disruption, ask);
             all = false;
-        } else if let Some(ask) = marks::conditions(claim, &[(marks::REASON, Some((reason, reason)))], view.now) {
+        } else if let Some(ask) = marks::conditions(claim, &[(DISRUPTION_REASON, Some((reason, reason)))], view.now) {
             desk.ask(Part::Disruption, ask);
             all = false;
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use jiff::Timestamp;
 use millwright_models::karpenter::labels::DO_NOT_DISRUPT;
-use millwright_models::kube::node::Taint;
+use millwright_models::kube::node::{NO_SCHEDULE, Taint};
 use millwright_models::world::World;
 
 use crate::candidates::Scene;
@@ -78,8 +78,7 @@ fn position(claims: &[millwright_models::karpenter::nodeclaim::NodeClaim], name:
 /// have to be bought for them.
 pub fn without(mut world: World, node: &str) -> World {
     if let Some(node) = world.nodes.iter_mut().find(|n| n.meta.name == node) {
-        let effect = "NoSchedule".to_owned();
-        node.taints.push(Taint { key: DISRUPTED.to_owned(), value: String::new(), effect });
+        node.taints.push(Taint::new(DISRUPTED, "", NO_SCHEDULE));
     }
     world.budgets.clear();
     for pod in world.pods.iter_mut().filter(|p| p.node_name.as_deref() == Some(node)) {

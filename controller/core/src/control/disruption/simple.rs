@@ -7,7 +7,7 @@ use millwright_models::karpenter::labels::NODEPOOL;
 
 use super::command::{Built, Candidate, Command, Method, Replacement, Stage};
 use super::conditions::drifted;
-use super::{tell, template};
+use super::tell;
 use crate::budgets::{Reason, allowances};
 use crate::candidates::{Candidate as Judged, Class, Scene};
 use crate::control::ask::{Ask, Kind};
@@ -15,6 +15,7 @@ use crate::control::desk::Desk;
 use crate::control::ledger;
 use crate::control::slots::Slots;
 use crate::control::view::View;
+use crate::control::written;
 
 /// What each pool lets go for a reason now.
 pub fn remaining(scene: &Scene<'_>, reason: Reason) -> BTreeMap<String, i64> {
@@ -125,7 +126,7 @@ pub fn static_drift(view: &View<'_>, scene: &Scene<'_>, desk: &mut Desk) -> Vec<
             command.replacements.push(Replacement {
                 name: String::new(),
                 pool: name.to_owned(),
-                object: template::claim(pool),
+                object: written::of_template(pool, ""),
                 slots: Slots::default(),
                 price: 0,
                 state: Built::New,

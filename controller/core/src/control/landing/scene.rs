@@ -88,6 +88,7 @@ fn expected(set: &DaemonSet, node: &str) -> Pod {
             name: set.meta.name.clone(),
             uid: set.meta.uid.clone(),
             controller: true,
+            block_owner_deletion: None,
         }),
         is_static: false,
         labels: set.labels.clone(),

@@ -10,6 +10,7 @@ use super::{Provisioner, tell};
 use crate::control::ask::{Ask, Target};
 use crate::control::brain::{Owed, Shared};
 use crate::control::desk::{Desk, Part};
+use crate::control::keys::TERMINATION;
 use crate::control::landing;
 use crate::control::ledger::Ledger;
 use crate::control::settings::Settings;
@@ -18,8 +19,6 @@ use crate::control::view::View;
 use crate::control::work::{Answer, Finding};
 use crate::provision::Decision;
 
-/// Present from the first moment, so that no machine is left behind.
-pub const FINALIZER: &str = "karpenter.sh/termination";
 /// Slots of nodes that exist are written by then, or not at all.
 const SETTLED: SignedDuration = SignedDuration::from_secs(60);
 /// What a cordon on a node that exists is for.
@@ -170,6 +169,8 @@ impl Provisioner {
         let relaxed = if relaxed { "true" } else { "false" };
         let labels = [("reason", "provisioned"), ("nodepool", purchase.pool.as_str()), ("min_values_relaxed", relaxed)];
         desk.count("nodeclaims_created_total", &labels);
+        let pods = purchase.pods.iter().map(|(namespace, pod, _)| format!("{namespace}/{pod}"));
+        shared.planned.insert(name.to_owned(), pods.collect());
         for (namespace, pod, uid) in &purchase.pods {
             let message = format!("Pod should schedule on: nodeclaim/{name}");
             tell::nomination(&mut self.limiter, (namespace, pod, uid), message, shared.now, desk);
@@ -210,7 +211,7 @@ pub fn claim(object: &Value, name: &str, slots: &Slots) -> Value {
         fields.remove("generateName");
     }
     metadata["name"] = json!(name);
-    metadata["finalizers"] = json!([FINALIZER]);
+    metadata["finalizers"] = json!([TERMINATION]);
     if !slots.all.is_empty() {
         metadata["annotations"][SLOTS] = json!(Slots { since: None, all: slots.all.clone() }.write());
     }
