@@ -47,6 +47,8 @@ const BACKOFF: (SignedDuration, SignedDuration) = (SignedDuration::from_secs(30)
 const SHOWS: SignedDuration = SignedDuration::from_secs(30);
 /// A pod that the API server refuses to bind is left alone for so long.
 const LEFT_ALONE: SignedDuration = SignedDuration::from_mins(1);
+/// Who uncordons a node that we hold wants it open for so long at least.
+const SPARED: SignedDuration = SignedDuration::from_mins(5);
 const EVICTED: &str = "EvictionByEvictionAPI";
 
 /// Claims whose nodes are to be cordoned as they register: those with pods to
@@ -83,6 +85,8 @@ pub struct Landing {
     refused: BTreeMap<String, Timestamp>,
     /// Nodes whose kubelet refused pods: until when, how often, and whose uids.
     barred: BTreeMap<String, Barred>,
+    /// Nodes that a person has uncordoned, until we may hold them again.
+    spared: BTreeMap<String, Timestamp>,
     /// Held nodes that were open before, and how much is known of them.
     fresh: BTreeMap<String, Fresh>,
     /// Fates to tell once the end of a hold is answered.
@@ -99,7 +103,8 @@ struct Barred {
 impl Piece for Landing {
     fn look(&mut self, view: &View<'_>, shared: &mut Shared, desk: &mut Desk) {
         self.forget(view);
-        let barred = |node: &str| self.barred.get(node).is_some_and(|b| b.until > view.now);
+        let barred =
+            |node: &str| self.spared.contains_key(node) || self.barred.get(node).is_some_and(|b| b.until > view.now);
         debts::settle(view, shared, desk, barred);
         let all = berths(view);
         let matching = self.matching(view, &all);
@@ -165,6 +170,7 @@ impl Landing {
         }
         self.refused.retain(|_, at| now.duration_since(*at) < LEFT_ALONE);
         self.barred.retain(|name, b| world.node(name).is_some() && now.duration_since(b.until) < BACKOFF.1);
+        self.spared.retain(|_, until| *until > now);
         self.fresh.retain(|name, _| world.node(name).is_some_and(is_held));
         self.ending.retain(|name, _| world.node(name).is_some());
     }
@@ -196,6 +202,8 @@ impl Landing {
             }
             let berth = berth.map(|b| &all[b]);
             if !real.unschedulable {
+                let until = view.now.saturating_add(SPARED).unwrap_or(Timestamp::MAX);
+                self.spared.insert(real.meta.name.clone(), until);
                 self.end(view, desk, real, berth, takers, false);
                 continue;
             }
