@@ -82,9 +82,13 @@ fn a_budget_lets_so_many_nodes_go_at_a_time() {
     let mut most = 0;
     for _ in 0..800 {
         room.step();
-        let leaving = room.all("Node").iter().filter(|n| {
-            n["spec"]["taints"].as_array().is_some_and(|t| t.iter().any(|t| t["key"] == "karpenter.sh/disrupted"))
-        }).count();
+        let leaving = room
+            .all("Node")
+            .iter()
+            .filter(|n| {
+                n["spec"]["taints"].as_array().is_some_and(|t| t.iter().any(|t| t["key"] == "karpenter.sh/disrupted"))
+            })
+            .count();
         most = most.max(leaving);
     }
     assert_eq!(most, 1);
@@ -114,7 +118,9 @@ fn many_nodes_become_fewer_new_ones() {
 #[test]
 fn a_controller_that_dies_in_a_wave_leaves_no_hold_behind() {
     let mut room = three();
-    room.until("a hold", 120.0, |r| r.all("Node").iter().any(|n| n["metadata"]["annotations"]["millwright.dev/hold"].is_string()));
+    room.until("a hold", 120.0, |r| {
+        r.all("Node").iter().any(|n| n["metadata"]["annotations"]["millwright.dev/hold"].is_string())
+    });
     room.restart();
     room.run(200.0);
     assert!(all_run(&room) && is_quiet(&room), "{}", room.story());

@@ -89,7 +89,7 @@ pub fn matched(world: &World, berths: &[Berth], lost: impl Fn(&Pod) -> bool) -> 
     }
     let came = |p: usize, pod: &Pod| {
         let b = home(pod).filter(|_| !taken[p])?;
-        let recent = berths[b].slots.since.is_none_or(|since| pod.created.is_some_and(|c| c >= since));
+        let recent = berths[b].slots.since.is_none_or(|since| pod.created.is_some_and(|c| c > since));
         recent.then_some(b)
     };
     let arrived: Vec<(usize, &Pod, usize)> = pods().filter_map(|(p, pod)| Some((p, pod, came(p, pod)?))).collect();
