@@ -134,8 +134,7 @@ impl Conditions {
         if sorted(&self.before) == sorted(&self.list) {
             return None;
         }
-        self.list
-            .sort_by(|a, b| (a.kind == READY, a.last_transition_time).cmp(&(b.kind == READY, b.last_transition_time)));
+        self.list.sort_by_key(|c| (c.kind == READY, c.last_transition_time));
         Some(Value::Array(self.list.iter().map(written).collect()))
     }
 
@@ -143,7 +142,7 @@ impl Conditions {
         let dependents = self.dependents.iter().filter_map(|kind| self.get(kind));
         let current = |c: &Condition| c.observed_generation.is_none_or(|g| g >= self.generation);
         let mut wanting: Vec<&Condition> = dependents.filter(|c| c.status != "True" || !current(c)).collect();
-        wanting.sort_by(|a, b| b.last_transition_time.cmp(&a.last_transition_time));
+        wanting.sort_by_key(|c| std::cmp::Reverse(c.last_transition_time));
         let failed = wanting.iter().any(|c| c.status == "False" && current(c));
         let list: Vec<String> = wanting.iter().map(|c| format!("{}={}", c.kind, c.status)).collect();
         let message = list.join(", ");

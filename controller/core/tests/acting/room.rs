@@ -302,7 +302,7 @@ impl Room {
                 if object["metadata"]["uid"] != **uid {
                     return no(Refusal::Conflict);
                 }
-                self.evict(&object["metadata"]["name"].as_str().unwrap().to_owned());
+                self.evict(object["metadata"]["name"].as_str().unwrap());
                 Reply::Done
             }
             Ask::Event(event) => {
@@ -325,7 +325,9 @@ impl Room {
 
     /// A pod's end begins, as the eviction API has it.
     pub fn evict(&mut self, pod: &str) {
-        let at = (self.now + SignedDuration::from_secs(1)).to_string();
+        let grace =
+            self.get("Pod", "default", pod).unwrap()["spec"]["terminationGracePeriodSeconds"].as_i64().unwrap_or(1);
+        let at = (self.now + SignedDuration::from_secs(grace)).to_string();
         let evicted = json!([{"type": "DisruptionTarget", "status": "True", "reason": "EvictionByEvictionAPI"}]);
         let patch = json!({"metadata": {"deletionTimestamp": at}, "status": {"conditions": evicted}});
         self.edit("Pod", "default", pod, patch);

@@ -18,7 +18,7 @@ fn is_quiet(room: &Room) -> bool {
     let marks = |n: &&serde_json::Value| {
         n["spec"]["unschedulable"] == true || n["spec"]["taints"].as_array().is_some_and(|t| !t.is_empty())
     };
-    !room.all("Node").iter().any(|n| marks(&n))
+    !room.all("Node").iter().any(marks)
 }
 
 /// Three nodes of four CPUs, filled so that two hold everything to the brim.
@@ -135,4 +135,77 @@ fn a_budget_of_pods_slows_the_wave_and_is_kept() {
     room.run(60.0);
     assert_eq!(room.all("Node").len(), 3);
     assert!(room.asked(|a| matches!(a, Ask::Evict { .. })).is_empty());
+}
+
+#[test]
+fn the_slot_of_a_stateful_set_waits_out_the_grace_period() {
+    let mut room = Room::new(Room::settings());
+    room.add(objects::pool("p", json!({})));
+    room.node("a", "t4");
+    room.node("b", "t4");
+    room.running("web", "web-a", "1300m", "b");
+    let set =
+        json!([{"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "sts-db", "controller": true}]);
+    let db = |uid: &str| {
+        let mut pod = objects::pod("db", "db-0", "2500m", json!({"spec": {"terminationGracePeriodSeconds": 20}}));
+        pod["metadata"]["ownerReferences"] = set.clone();
+        pod["metadata"]["uid"] = json!(uid);
+        pod
+    };
+    let mut first = db("one");
+    objects::merge(&mut first, &objects::on("a"));
+    room.add(first);
+    room.until("the eviction", 60.0, |r| !r.asked(|a| matches!(a, Ask::Evict { .. })).is_empty());
+    room.deploy("stranger", 1, "2400m", json!({"spec": {"priority": 1000}}));
+    room.until("its end", 40.0, |r| r.get("Pod", "default", "db-0").is_none());
+    room.add(db("two"));
+    room.until("all run", 40.0, |r| all_run(r) && r.all("Pod").len() == 3);
+    assert_eq!(room.node_of("db-0"), "b", "{}", room.story());
+    assert_eq!(creates(&room), 1, "the stranger has a node of its own: {}", room.story());
+}
+
+#[test]
+fn a_pod_that_cannot_be_read_keeps_its_node() {
+    let mut room = Room::new(Room::settings());
+    room.add(objects::pool("p", json!({})));
+    room.node("a", "t4");
+    let mut odd = objects::pod("odd", "odd-0", "1", objects::on("a"));
+    odd["spec"]["containers"][0]["resources"]["requests"]["cpu"] = json!("many");
+    odd["metadata"]["uid"] = json!("odd");
+    assert!(room.live.apply(&odd).is_err());
+    room.run(60.0);
+    assert!(
+        room.get("Node", "", "a").is_some_and(|n| n["metadata"]["deletionTimestamp"].is_null()),
+        "{}",
+        room.story()
+    );
+}
+
+#[test]
+fn an_empty_node_that_gets_a_pod_during_the_wait_stays() {
+    let mut room = Room::new(Room::settings());
+    room.add(objects::pool("p", json!({"spec": {"disruption": {"consolidationPolicy": "WhenEmpty"}}})));
+    room.node("a", "t4");
+    room.node("b", "t4");
+    room.run(5.0);
+    room.running("web", "web-a", "3", "a");
+    room.run(60.0);
+    assert_eq!(room.names("Node"), ["a"], "{}", room.story());
+    assert_eq!(
+        room.count("nodeclaims_disrupted_total", &[("reason", "empty"), ("consolidation_policy", "when_empty")]),
+        1
+    );
+}
+
+#[test]
+fn a_wave_that_would_save_nothing_is_not_begun() {
+    let mut room = Room::new(Room::settings());
+    room.add(objects::pool("p", json!({})));
+    room.node("a", "t4");
+    room.node("b", "t4");
+    room.running("web", "web-a", "2500m", "a");
+    room.running("web", "web-b", "2500m", "b");
+    room.run(120.0);
+    let marks = room.asked(|a| matches!(a, Ask::Patch { target, body, .. } if target.kind == Kind::Node && !body["spec"]["taints"].is_null()));
+    assert!(marks.is_empty() && creates(&room) == 0, "{}", room.story());
 }

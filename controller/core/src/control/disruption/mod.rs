@@ -9,6 +9,7 @@
 
 mod command;
 mod conditions;
+mod explain;
 mod marks;
 mod queue;
 mod scene;
@@ -37,6 +38,7 @@ use crate::consolidate;
 use crate::nodes::StateNode;
 use crate::provision::gate::Gate;
 pub use command::{Candidate, Command, Method, Replacement, Stage};
+use explain::Explanations;
 use queue::Outcome;
 pub use queue::deadline;
 use validate::Allowances;
@@ -60,6 +62,7 @@ pub struct Disruption {
     stuck: BTreeMap<String, Timestamp>,
     /// The world in which nothing was found, and when.
     quiet: Option<(Arc<World>, Timestamp)>,
+    explained: Explanations,
     gate: Gate,
     names: Names,
     /// Ids in `Shared::memory` that are ours.
@@ -76,7 +79,7 @@ struct Proposal {
 /// A question under way.
 #[derive(Debug)]
 enum Asked {
-    Drift { candidate: Candidate, price: i64 },
+    Drift { candidate: Box<Candidate>, price: i64 },
     Consolidation { world: Arc<World> },
 }
 
@@ -198,6 +201,11 @@ impl Disruption {
         for mut command in commands {
             command.began = view.now;
             tell::begun(&command, desk);
+            for (name, slots) in &command.receivers {
+                let Some(node) = view.nodes.iter().find(|n| n.name() == name) else { continue };
+                shared.memory.nominated.insert(node.id().to_owned(), view.now);
+                tell::nominated(node, slots, desk);
+            }
             self.queue.push(command);
             self.next = None;
             self.quiet = None;
@@ -244,7 +252,7 @@ impl Disruption {
                     Ok(decision) => decision,
                     Err(error) => return self.is_stuck(view, &candidate, &error.to_string(), desk),
                 };
-                match waves::drift(view, candidate.clone(), price, &finding.world, &decision, finding.asked) {
+                match waves::drift(view, (*candidate).clone(), price, &finding.world, &decision, finding.asked) {
                     Ok(command) => {
                         let scene = scene::scene(view, shared, &BTreeSet::new());
                         let still = scene.nodes.iter().position(|n| n.id() == candidate.id);
@@ -296,6 +304,7 @@ impl Disruption {
             return desk.wake(view.now.saturating_add(SignedDuration::from_secs(1)).unwrap_or(Timestamp::MAX));
         }
         let scene = scene::scene(view, shared, &BTreeSet::new());
+        self.explained.tell(view, &scene, desk);
         if let Some(command) = simple::emptiness(view, &scene) {
             return self.propose(vec![command], view, desk);
         }
@@ -327,7 +336,7 @@ impl Disruption {
         let Some(candidate) = Candidate::of(scene, judged) else { return false };
         let world = Arc::new(scene::without(scene::world(view, shared, placed), &candidate.node));
         let question = Question::Provision(Box::new(provisioner::options(view.settings, view.now)));
-        self.asked = Some(Asked::Drift { candidate, price: judged.price });
+        self.asked = Some(Asked::Drift { candidate: Box::new(candidate), price: judged.price });
         shared.wish = Some(Wish { part: Part::Disruption, world, question });
         true
     }

@@ -211,7 +211,10 @@ fn hold(command: &mut Command, view: &View<'_>, shared: &mut Shared, desk: &mut 
         let Some(node) = view.nodes.iter().find(named).filter(|n| !landing::is_leaving(n)) else {
             return Outcome::Failed;
         };
-        let Some(real) = node.node else { return Outcome::Failed };
+        let Some(real) = node.node.filter(|_| node.is_initialized()) else {
+            ready = false;
+            continue;
+        };
         let held = landing::is_held(real);
         // Somebody's cordon keeps the pods out; somebody's uncordon ends ours.
         if real.unschedulable && !held {
@@ -228,7 +231,10 @@ fn hold(command: &mut Command, view: &View<'_>, shared: &mut Shared, desk: &mut 
         }
         ready = false;
         if !(held && far && has) {
-            shared.owed.insert(real.meta.name.clone(), Owed { slots, reason: WAVE.to_owned(), until });
+            let empty = || Owed { slots: Slots::default(), reason: WAVE.to_owned(), until };
+            let owed = shared.owed.entry(real.meta.name.clone()).or_insert_with(empty);
+            owed.slots = owed.slots.with(&slots);
+            owed.until = owed.until.max(until);
         }
     }
     if !ready {

@@ -10,7 +10,7 @@ use millwright_models::world::World;
 use crate::candidates::Scene;
 use crate::control::brain::Shared;
 use crate::control::landing::{is_held, is_leaving};
-use crate::control::provisioner::pass::Placed;
+use crate::control::provisioner::pass::{Placed, with_kept};
 use crate::control::view::View;
 use crate::nodes::Memory;
 use crate::pods::DISRUPTED;
@@ -21,13 +21,20 @@ pub fn scene<'v>(view: &View<'v>, shared: &Shared, own: &BTreeSet<&str>) -> Scen
     let mut memory = shared.memory.clone();
     memory.queued.retain(|id| !own.contains(id.as_str()));
     memory.marked.retain(|id| !own.contains(id.as_str()));
-    // A node that is held for pods is promised to them.
+    // A node that is held for pods is promised to them; one that is not known
+    // well is left alone in the same way.
     for node in &view.nodes {
-        if node.node.is_some_and(is_held) && !own.contains(node.id()) {
+        let held = node.node.is_some_and(is_held) || has_unread(view, node.name());
+        if held && !own.contains(node.id()) {
             memory.nominated.insert(node.id().to_owned(), view.now);
         }
     }
     Scene::new(view.world, view.catalog, view.settings.lower.gates, view.now, memory)
+}
+
+/// A pod on the node cannot be read: nobody knows what it asks for.
+fn has_unread(view: &View<'_>, node: &str) -> bool {
+    view.world.unread.iter().any(|u| u.node_name.as_deref() == Some(node))
 }
 
 /// A copy of the world in which what is remembered shows: planned pods are in
@@ -39,7 +46,7 @@ pub fn world(view: &View<'_>, shared: &Shared, placed: &Placed) -> World {
     let leaving: BTreeSet<&str> = view.nodes.iter().filter(|n| is_leaving(n)).map(|n| n.name()).collect();
     let mut pods = Vec::with_capacity(world.pods.len());
     for (p, mut pod) in world.pods.drain(..).enumerate() {
-        if let Some(place) = placed.get(&p) {
+        if let Some(place) = placed.pods.get(&p) {
             pod.node_name = Some(place.clone());
             pod.deleted = None;
         }
@@ -49,11 +56,12 @@ pub fn world(view: &View<'_>, shared: &Shared, placed: &Placed) -> World {
             pods.push(pod);
         }
     }
-    world.pods = pods;
+    world.pods = with_kept(pods, placed);
     let memory: &Memory = &shared.memory;
     for node in &view.nodes {
         let marked = node.is_queued(memory) || node.is_marked(memory);
-        let promised = node.is_nominated(memory, view.now) || node.node.is_some_and(is_held);
+        let held = node.node.is_some_and(is_held) || has_unread(view, node.name());
+        let promised = held || node.is_nominated(memory, view.now);
         if let Some(claim) = node.claim.filter(|_| marked).and_then(|c| position(&world.node_claims, &c.meta.name)) {
             world.node_claims[claim].meta.deletion_timestamp.get_or_insert(Timestamp::UNIX_EPOCH);
         }

@@ -2,6 +2,7 @@
 
 use crate::control::ask::{Event, Target};
 use crate::control::desk::{Desk, Part};
+use crate::control::slots::Slots;
 use crate::control::view::View;
 use crate::nodes::StateNode;
 
@@ -89,6 +90,17 @@ pub fn deleted(view: &View<'_>, command: &Command, candidate: &Candidate, desk: 
 fn told(about: Target, uid: &str, message: String, desk: &mut Desk) {
     let event = Event { about, uid: uid.to_owned(), warning: false, reason: "DisruptionTerminating", message };
     desk.event(Part::Disruption, event);
+}
+
+/// Pods that move have a place on a node that exists.
+pub fn nominated(node: &StateNode<'_>, slots: &Slots, desk: &mut Desk) {
+    for slot in &slots.all {
+        let Some((name, uid)) = &slot.pod else { continue };
+        let message = format!("Pod should schedule on: node/{}", node.name());
+        let about = Target::pod(&slot.namespace, name);
+        let event = Event { about, uid: uid.clone(), warning: false, reason: "Nominated", message };
+        desk.event(Part::Disruption, event);
+    }
 }
 
 /// A replacement is launched and not ready.

@@ -265,7 +265,9 @@ impl Landing {
         state: &mut State,
         more_elsewhere: bool,
     ) -> bool {
-        let barred = self.barred.get(&berth.name).is_some_and(|b| b.until > view.now);
+        // A pod that cannot be read takes room that nobody knows.
+        let unread = view.world.unread.iter().any(|u| u.node_name.as_deref() == Some(berth.name.as_str()));
+        let barred = unread || self.barred.get(&berth.name).is_some_and(|b| b.until > view.now);
         let mut left: Vec<usize> = Vec::new();
         let mut waits = false;
         for (slot, taker) in berth.slots.all.iter().zip(takers) {

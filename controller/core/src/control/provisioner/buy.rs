@@ -189,7 +189,7 @@ fn is_open(view: &View<'_>, placed: &Placed, pod: &Pod) -> bool {
         Some(node) => now.is_reschedulable() && leaves(node),
         None => pass::waits(view, now),
     };
-    same && wanted && !placed.contains_key(&at)
+    same && wanted && !placed.pods.contains_key(&at)
 }
 
 /// The slots of pods that are planned for one node.

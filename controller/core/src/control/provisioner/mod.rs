@@ -142,6 +142,10 @@ pub fn search(settings: &Settings, deadline: Duration) -> engine::Options {
 /// Whether every claim is launched, so that what it will be is known. The
 /// snapshot is all there is to see: nothing in it is untracked.
 pub fn is_synced(gate: &mut Gate, view: &View<'_>) -> bool {
+    // What cannot be read may be anything.
+    if view.world.unread.iter().any(|u| matches!(u.kind, "Node" | "NodeClaim" | "NodePool")) {
+        return false;
+    }
     let leaving = |c: &&millwright_models::karpenter::nodeclaim::NodeClaim| c.meta.deletion_timestamp.is_none();
     let claims = view.world.node_claims.iter().filter(leaving);
     let claims = claims.map(|c| (c.meta.name.as_str(), c.provider_id.as_str())).collect();
@@ -155,6 +159,8 @@ fn since_epoch(now: Timestamp) -> Duration {
 
 impl Piece for Provisioner {
     fn look(&mut self, view: &View<'_>, shared: &mut Shared, desk: &mut Desk) {
+        let (world, buying) = (view.world, &self.buying);
+        shared.planned.retain(|claim, _| world.node_claim(claim).is_some() || buying.contains_key(claim));
         let placed = pass::placed(view, shared);
         if let Some(finding) = self.finding.take() {
             self.carry_out(view, &finding, &placed, shared, desk);
