@@ -119,7 +119,10 @@ impl Desk {
     /// Tells an event, unless the same was told a moment ago.
     pub fn event(&mut self, part: Part, event: Event) {
         let key = (event.about.clone(), event.reason, event.message.clone());
-        if self.told.insert(key, self.now).is_none() {
+        // What is held back sets no time: otherwise a lasting trouble would be
+        // told of once and never again.
+        if !self.told.contains_key(&key) {
+            self.told.insert(key, self.now);
             self.ask(part, Ask::Event(event));
         }
     }
@@ -145,8 +148,13 @@ impl Desk {
         let Some(key) = sent.ask.key() else { return Some(sent) };
         self.busy.remove(&key);
         match reply {
+            // The watch is going to bring its end; a machine that is gone is
+            // no news of the object.
             Reply::Refused(Refusal::NotFound) => {
                 self.failures.remove(&key);
+                if !matches!(sent.ask, Ask::Terminate { .. } | Ask::Describe { .. }) {
+                    self.quiet.insert(key, now + SETTLE);
+                }
             }
             // The newer version is on its way: soon, but not at once.
             Reply::Refused(Refusal::Conflict) => {
@@ -209,6 +217,23 @@ mod tests {
         assert!(!desk.ask(Part::Lifecycle, delete("a")), "the watch has not shown it");
         desk.seen(&Target::claim("a"));
         assert!(desk.ask(Part::Lifecycle, delete("a")));
+    }
+
+    #[test]
+    fn what_was_not_found_is_not_asked_for_again_at_once() {
+        let gone = Reply::Refused(Refusal::NotFound);
+        let terminate = Ask::Terminate { claim: "a".to_owned(), provider_id: "i".to_owned() };
+        for (ask, free) in [(delete("a"), false), (terminate, true)] {
+            let mut desk = Desk::default();
+            desk.open(at(0));
+            assert!(desk.ask(Part::Lifecycle, ask));
+            let ticket = ticket(&mut desk);
+            desk.answer(ticket, &gone, at(0));
+            desk.open(at(1));
+            assert_eq!(desk.is_free(&Target::claim("a")), free);
+            desk.seen(&Target::claim("a"));
+            assert!(desk.is_free(&Target::claim("a")));
+        }
     }
 
     #[test]

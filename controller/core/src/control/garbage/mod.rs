@@ -62,21 +62,27 @@ impl Piece for Garbage {
         }
     }
 
-    fn answer(&mut self, sent: &Sent, reply: &Reply, shared: &mut Shared, _desk: &mut Desk) {
+    fn answer(&mut self, sent: &Sent, reply: &Reply, shared: &mut Shared, desk: &mut Desk) {
         if sent.ask != Ask::Instances {
             return;
         }
         self.waiting = false;
         let period = if self.runs < EARLY_RUNS { EARLY } else { LATE };
-        self.next = Some(shared.now + period);
+        // Claims are judged in time, whatever the period.
+        let judge = self.claims_judged.map(|at| at + CLAIMS_EVERY).filter(|at| *at > shared.now);
+        self.next = Some((shared.now + period).min(judge.unwrap_or(Timestamp::MAX)));
         let asked = std::mem::take(&mut self.asked);
-        let Reply::Instances(list) = reply else { return };
+        let Reply::Instances(list) = reply else {
+            let labels = [("method", "List"), ("nodepool", ""), ("error", "unknown")];
+            return desk.count("cloudprovider_errors_total", &labels);
+        };
         self.runs = self.runs.saturating_add(1);
         self.machines = list.iter().filter(|i| !i.terminating).cloned().collect();
         if self.claims_judged.is_some_and(|at| shared.now.duration_since(at) < CLAIMS_EVERY) {
             return;
         }
         self.claims_judged = Some(shared.now);
+        self.next = Some(shared.now + period.min(CLAIMS_EVERY));
         let there: FxHashSet<&str> = self.machines.iter().map(|i| i.provider_id.as_str()).collect();
         self.orphans = asked.into_iter().filter(|(_, id)| !there.contains(id.as_str())).map(|(uid, _)| uid).collect();
     }

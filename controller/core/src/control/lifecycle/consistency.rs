@@ -1,12 +1,13 @@
 //! Whether a node offers what its claim promised. Informational only.
 //! (spec 40 §7.4)
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 use millwright_models::karpenter::nodeclaim::NodeClaim;
 use millwright_models::kube::node::Node;
 use millwright_models::quantity;
+use rustc_hash::FxHashSet;
 
 use super::Case;
 use crate::control::conditions::Truth;
@@ -21,19 +22,24 @@ const EVERY: SignedDuration = SignedDuration::from_mins(10);
 pub(super) struct Scans(BTreeMap<String, Timestamp>);
 
 impl Scans {
-    pub fn forget(&mut self, live: &BTreeSet<&str>) {
+    pub fn forget(&mut self, live: &FxHashSet<&str>) {
         self.0.retain(|uid, _| live.contains(uid.as_str()));
+    }
+
+    /// The next comparison of a claim that was compared.
+    pub fn next(&self, claim: &NodeClaim) -> Option<Timestamp> {
+        self.0.get(&claim.meta.uid).map(|at| *at + EVERY)
     }
 
     pub fn look(&mut self, case: &mut Case<'_>, view: &View<'_>, desk: &mut Desk) {
         let claim = case.claim;
         let Some(node) = case.node() else { return };
         let last = self.0.get(&claim.meta.uid);
-        if claim.provider_id.is_empty()
-            || !claim.is(INITIALIZED)
-            || last.is_some_and(|at| view.now.duration_since(*at) < EVERY)
-        {
+        if claim.provider_id.is_empty() || !claim.is(INITIALIZED) {
             return;
+        }
+        if let Some(next) = last.map(|at| *at + EVERY).filter(|next| *next > view.now) {
+            return desk.wake(next);
         }
         let issues = issues(claim, node);
         self.0.insert(claim.meta.uid.clone(), view.now);

@@ -1,8 +1,9 @@
 //! Buying the machine. (spec 40 §3)
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
+use rustc_hash::FxHashSet;
 
 use super::Case;
 use crate::control::ask::{Event, Instance, Refusal, Reply, Target};
@@ -47,7 +48,7 @@ struct Failure {
 }
 
 impl Launches {
-    pub fn forget(&mut self, live: &BTreeSet<&str>, now: Timestamp) {
+    pub fn forget(&mut self, live: &FxHashSet<&str>, now: Timestamp) {
         self.bought.retain(|uid, (_, at)| live.contains(uid.as_str()) && now.duration_since(*at) < MEMORY);
         self.failed.retain(|uid, _| live.contains(uid.as_str()));
         self.hopeless.retain(|uid, _| live.contains(uid.as_str()));

@@ -2,6 +2,7 @@
 //! registration, initialization, and what ends them early. (spec 40 §§2–5,
 //! 7.4, 7.5, 8, 9)
 
+mod calm;
 mod consistency;
 mod hooks;
 mod initialization;
@@ -12,12 +13,13 @@ mod registration;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use jiff::Timestamp;
 use millwright_models::karpenter::labels;
 use millwright_models::karpenter::nodeclaim::NodeClaim;
 use millwright_models::kube::meta::Labels;
 use millwright_models::kube::node::Node;
 use millwright_models::world::World;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub use hooks::{Hook, Verdict};
 pub(in crate::control) use initialization::is_ready;
@@ -28,7 +30,7 @@ use super::conditions::{Conditions, Truth};
 use super::counts;
 use super::desk::{Desk, Part, Sent};
 use super::edit::Edit;
-use super::keys::{LAUNCHED, REGISTERED, TERMINATION, is_managed};
+use super::keys::{LAUNCHED, READY, REGISTERED, TERMINATION, is_managed};
 use super::view::View;
 use crate::expire;
 
@@ -38,6 +40,7 @@ pub struct Lifecycle {
     launches: launch::Launches,
     pod_events: pod_events::PodEvents,
     scans: consistency::Scans,
+    calm: calm::Calm,
     hooks: Vec<Box<dyn Hook + Send>>,
     /// Claims that are to be deleted, by uid, with the reason.
     doomed: BTreeMap<String, &'static str>,
@@ -93,7 +96,11 @@ impl Piece for Lifecycle {
                 continue;
             }
             let own = nodes.get(claim.provider_id.as_str()).map(Vec::as_slice).unwrap_or_default();
-            self.claim(claim, own, view, shared, desk);
+            let calm = self.calm.until(claim, own, view.now);
+            match calm.filter(|_| !self.pod_events.is_due(&claim.meta.name)) {
+                Some(until) => desk.wake(until),
+                None => self.claim(claim, own, view, shared, desk),
+            }
         }
     }
 
@@ -116,11 +123,12 @@ impl Lifecycle {
     }
 
     fn forget(&mut self, view: &View<'_>) {
-        let live: BTreeSet<&str> = view.world.node_claims.iter().map(|c| c.meta.uid.as_str()).collect();
+        let live: FxHashSet<&str> = view.world.node_claims.iter().map(|c| c.meta.uid.as_str()).collect();
         self.doomed.retain(|uid, _| live.contains(uid.as_str()));
         self.told.retain(|(uid, _)| live.contains(uid.as_str()));
         self.launches.forget(&live, view.now);
         self.scans.forget(&live);
+        self.calm.forget(&live);
     }
 
     fn claim(&mut self, claim: &NodeClaim, nodes: &[&Node], view: &View<'_>, shared: &mut Shared, desk: &mut Desk) {
@@ -155,7 +163,11 @@ impl Lifecycle {
         self.scans.look(&mut case, view, desk);
         self.pod_events.write(&mut case);
         self.end(&case, view, shared, desk);
-        self.write(case, buys, shared, desk);
+        let wants = self.write(case, buys, shared, desk);
+        if let ([node], false, true) = (nodes, wants, claim.is(READY)) {
+            let next = [expire::expiry(claim), self.scans.next(claim)].into_iter().flatten().min();
+            self.calm.note(claim, node, next.unwrap_or(Timestamp::MAX));
+        }
     }
 
     /// Finds out whether the claim has to go.
@@ -181,8 +193,9 @@ impl Lifecycle {
         }
     }
 
-    /// At most one request for the claim, and one for its node.
-    fn write(&mut self, case: Case<'_>, buys: bool, shared: &mut Shared, desk: &mut Desk) {
+    /// At most one request for the claim, and one for its node. Tells whether
+    /// there was anything to ask for.
+    fn write(&mut self, case: Case<'_>, buys: bool, shared: &mut Shared, desk: &mut Desk) -> bool {
         let claim = case.claim;
         let (target, uid) = (Target::claim(&claim.meta.name), claim.meta.uid.clone());
         if let Some(reason) = self.doomed.get(&uid).copied() {
@@ -191,9 +204,11 @@ impl Lifecycle {
             {
                 counts::disrupted(desk, claim, reason);
             }
-            return;
+            return true;
         }
-        if let Some(ask) = case.node_edit.and_then(Edit::ask) {
+        let of_node = case.node_edit.and_then(Edit::ask);
+        let for_node = of_node.is_some();
+        if let Some(ask) = of_node {
             desk.ask(Part::Lifecycle, ask);
         }
         let registered = case.conditions.is(REGISTERED, Truth::True) && !claim.is(REGISTERED);
@@ -204,14 +219,15 @@ impl Lifecycle {
             let object = super::written::claim(claim);
             let launch = Ask::Launch { claim: claim.meta.name.clone(), uid, object };
             desk.ask(Part::Lifecycle, launch);
-            return;
+            return true;
         }
-        let Some(ask) = edit.ask() else { return };
+        let Some(ask) = edit.ask() else { return for_node };
         if desk.ask(Part::Lifecycle, ask) && registered && !metadata_first && self.told.insert((uid, "registered")) {
             let (pool, zone) = (counts::label(claim, labels::NODEPOOL), counts::label(claim, labels::ZONE));
             desk.count("nodes_created_total", &[("nodepool", pool), ("zone", zone)]);
             shared.outcomes.push(Outcome { pool: owner(claim), success: true, ..Outcome::default() });
         }
+        true
     }
 }
 

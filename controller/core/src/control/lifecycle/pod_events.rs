@@ -55,6 +55,11 @@ impl PodEvents {
         self.seen = Some(seen);
     }
 
+    /// Whether something is to be written for the claim.
+    pub fn is_due(&self, claim: &str) -> bool {
+        self.due.contains_key(claim)
+    }
+
     /// Puts what is due into the claim's status.
     pub fn write(&mut self, case: &mut Case<'_>) {
         let claim = case.claim;

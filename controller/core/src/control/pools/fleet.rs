@@ -109,7 +109,10 @@ impl Fleet {
         let pool = object["metadata"]["labels"][labels::NODEPOOL].as_str().unwrap_or_default();
         match reply {
             Reply::Object(_) | Reply::Done => {
-                self.failed.remove(pool);
+                // One of a batch that failed in part ends no wait.
+                if self.failed.get(pool).is_some_and(|(_, until)| until.is_some()) {
+                    self.failed.remove(pool);
+                }
                 let labels = [("reason", "provisioned"), ("nodepool", pool), ("min_values_relaxed", "false")];
                 desk.count("nodeclaims_created_total", &labels);
             }

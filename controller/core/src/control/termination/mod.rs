@@ -72,6 +72,10 @@ impl Piece for Termination {
         self.queue.begin(view);
         self.machines.forget(view);
         self.queue.tell(view, desk);
+        let of_claims = world.node_claims.iter().map(|c| &c.meta);
+        if !of_claims.chain(world.nodes.iter().map(|n| &n.meta)).any(|m| m.deletion_timestamp.is_some()) {
+            return;
+        }
         let nodes = by_provider(world);
         let mut claims: FxHashMap<&str, Vec<&NodeClaim>> = FxHashMap::default();
         for claim in world.node_claims.iter().filter(|c| !c.provider_id.is_empty()) {
@@ -117,6 +121,9 @@ impl Piece for Termination {
 
 impl Machines {
     fn forget(&mut self, view: &View<'_>) {
+        if self.ending.is_empty() && self.gone.is_empty() && self.known.is_empty() {
+            return;
+        }
         let world = view.world;
         let of_claims = world.node_claims.iter().map(|c| c.provider_id.as_str());
         let live: BTreeSet<&str> = of_claims.chain(world.nodes.iter().map(|n| n.provider_id.as_str())).collect();
