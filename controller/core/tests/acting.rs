@@ -14,5 +14,7 @@ mod objects;
 mod provisioning;
 #[path = "acting/room.rs"]
 mod room;
+#[path = "acting/storm.rs"]
+mod storm;
 #[path = "acting/waves.rs"]
 mod waves;
