@@ -8,7 +8,7 @@ use millwright_core::control::ask::{Ask, Kind, Refusal};
 use serde_json::json;
 
 use super::objects;
-use super::room::Room;
+use super::room::{Refuse, Room};
 
 /// Splitmix.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ impl Random {
     }
 }
 
-fn trouble(seed: u64, percent: u64) -> Box<dyn FnMut(&Ask) -> Option<Refusal>> {
+fn trouble(seed: u64, percent: u64) -> Refuse {
     let mut r = Random(seed);
     Box::new(move |ask| {
         // An answer about a machine is never wrong, only late.

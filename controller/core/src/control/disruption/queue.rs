@@ -25,6 +25,8 @@ use crate::control::settings::Placement;
 use crate::control::slots::Slots;
 use crate::control::view::View;
 
+/// Names of replacements are drawn apart from those of other claims.
+const SALT: u64 = 0x7265_706c;
 /// Per queued node.
 const EACH: SignedDuration = SignedDuration::from_millis(80);
 const DEADLINE: (SignedDuration, SignedDuration) = (SignedDuration::from_mins(10), SignedDuration::from_hours(1));
@@ -141,7 +143,7 @@ fn launch(command: &mut Command, view: &View<'_>, desk: &mut Desk, names: &mut N
             continue;
         }
         if replacement.state == Built::New {
-            let name = names.next(view.settings.seed, &replacement.pool, view.world, |n| taken.contains(n));
+            let name = names.next(view.settings.seed ^ SALT, &replacement.pool, view.world, |n| taken.contains(n));
             taken.insert(name.clone());
             replacement.object = buy::claim(&replacement.object, &name, &replacement.slots);
             replacement.name = name;

@@ -19,8 +19,15 @@ enum State {
 }
 
 /// Writes what is owed, or drops it where nothing can be written. `barred`
-/// tells nodes that refused pods a moment ago.
-pub fn settle(view: &View<'_>, shared: &mut Shared, desk: &mut Desk, barred: impl Fn(&str) -> bool) {
+/// tells nodes that refused pods a moment ago, `unfit` pods (by uid) that did
+/// not fit on a node.
+pub fn settle(
+    view: &View<'_>,
+    shared: &mut Shared,
+    desk: &mut Desk,
+    barred: impl Fn(&str) -> bool,
+    unfit: impl Fn(&str, &str) -> bool,
+) {
     let mut owed = std::mem::take(&mut shared.owed);
     owed.retain(|name, owed| {
         if owed.until <= view.now {
@@ -30,6 +37,11 @@ pub fn settle(view: &View<'_>, shared: &mut Shared, desk: &mut Desk, barred: imp
             return view.world.node_claim(name).is_some();
         };
         if is_leaving(node) || barred(node.name()) {
+            return false;
+        }
+        let before = owed.slots.all.len();
+        owed.slots.all.retain(|s| s.moved || !s.uid().is_some_and(|uid| unfit(node.name(), uid)));
+        if before > 0 && owed.slots.all.is_empty() {
             return false;
         }
         let state = if node.node.is_some() && node.is_registered() {

@@ -9,6 +9,7 @@
 //! repeated requests.
 
 mod berths;
+mod binding;
 mod debts;
 mod fresh;
 mod matching;
@@ -21,13 +22,13 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use millwright_models::kube::node::Node;
 use millwright_models::kube::pod::Pod;
-use millwright_models::rules::{Refusal as RulesRefusal, State};
+use millwright_models::rules::State;
 
 pub use berths::{Berth, berths, held_until, is_held, is_leaving, slots_on};
 pub use matching::{Matching, Taker, matched};
 pub use scene::{missing_daemons, state};
 
-use super::ask::{Ask, Kind, Refusal, Reply, Target};
+use super::ask::{Ask, Kind, Refusal, Reply};
 use super::brain::{Hold, Piece, Shared};
 use super::desk::{Desk, Part, Sent};
 use super::settings::Placement;
@@ -35,14 +36,12 @@ use super::slots::{LANDING, Slot, is_left, is_opted_out, needs_scheduler};
 use super::view::View;
 use crate::nodes::StateNode;
 use berths::{first_until, initialized_at};
+use binding::leaves;
 use fresh::Fresh;
 use tally::Fate;
 
 /// What a hold on a new node is for.
 pub const NEW: &str = "landing";
-/// Waits after the kubelet refused a pod: doubling from the first to the
-/// second.
-const BACKOFF: (SignedDuration, SignedDuration) = (SignedDuration::from_secs(30), SignedDuration::from_mins(10));
 /// A binding that is done shows by then.
 const SHOWS: SignedDuration = SignedDuration::from_secs(30);
 /// A pod that the API server refuses to bind is left alone for so long.
@@ -87,6 +86,9 @@ pub struct Landing {
     barred: BTreeMap<String, Barred>,
     /// Nodes that a person has uncordoned, until we may hold them again.
     spared: BTreeMap<String, Timestamp>,
+    /// Pods that did not fit where they were planned, by node and uid: not
+    /// tried there again for a while.
+    unfit: BTreeMap<(String, String), Timestamp>,
     /// Held nodes that were open before, and how much is known of them.
     fresh: BTreeMap<String, Fresh>,
     /// Fates to tell once the end of a hold is answered.
@@ -105,7 +107,9 @@ impl Piece for Landing {
         self.forget(view);
         let barred =
             |node: &str| self.spared.contains_key(node) || self.barred.get(node).is_some_and(|b| b.until > view.now);
-        debts::settle(view, shared, desk, barred);
+        debts::settle(view, shared, desk, barred, |node, uid| {
+            self.unfit.contains_key(&(node.to_owned(), uid.to_owned()))
+        });
         let all = berths(view);
         let matching = self.matching(view, &all);
         match view.settings.placement {
@@ -169,7 +173,8 @@ impl Landing {
             self.bound.retain(|uid, (_, at)| waits.contains(uid.as_str()) && now.duration_since(*at) < SHOWS);
         }
         self.refused.retain(|_, at| now.duration_since(*at) < LEFT_ALONE);
-        self.barred.retain(|name, b| world.node(name).is_some() && now.duration_since(b.until) < BACKOFF.1);
+        self.barred.retain(|name, b| world.node(name).is_some() && now.duration_since(b.until) < binding::BACKOFF.1);
+        self.unfit.retain(|_, until| *until > now);
         self.spared.retain(|_, until| *until > now);
         self.fresh.retain(|name, _| world.node(name).is_some_and(is_held));
         self.ending.retain(|name, _| world.node(name).is_some());
@@ -232,114 +237,13 @@ impl Landing {
             let Some(berth) = berth else { continue };
             self.bar(view, desk, real, takers);
             let more_elsewhere = everywhere > takers.iter().filter(|t| matches!(t, Taker::Coming(_))).count();
-            let state = state.get_or_insert_with(|| self.state(view, desk));
-            let waits = self.bind(view, desk, berth, takers, state, more_elsewhere);
+            let waits = self.bind(view, desk, berth, takers, &mut state, more_elsewhere);
             let daemons = is_new && !missing_daemons(view.world, real).is_empty();
             let kept = moving && berth.slots.all.is_empty();
             let stays = awaited || waits || daemons || kept || in_flight(desk, real);
             if !stays && nominated(view, desk, berth, takers, &real.meta.name) {
                 self.end(view, desk, real, Some(berth), takers, true);
             }
-        }
-    }
-
-    /// What the rules judge by, bindings under way included.
-    fn state(&self, view: &View<'_>, desk: &Desk) -> State {
-        let mut bound: BTreeMap<String, String> =
-            self.bound.iter().map(|(uid, (node, _))| (uid.clone(), node.clone())).collect();
-        for sent in desk.under_way() {
-            if let Ask::Bind { uid, node, .. } = &sent.ask {
-                bound.insert(uid.clone(), node.clone());
-            }
-        }
-        state(view.world, &bound)
-    }
-
-    /// Binds what comes and fits. Tells whether the node has to wait for more.
-    fn bind(
-        &mut self,
-        view: &View<'_>,
-        desk: &mut Desk,
-        berth: &Berth,
-        takers: &[Taker],
-        state: &mut State,
-        more_elsewhere: bool,
-    ) -> bool {
-        // A pod that cannot be read takes room that nobody knows.
-        let unread = view.world.unread.iter().any(|u| u.node_name.as_deref() == Some(berth.name.as_str()));
-        let barred = unread || self.barred.get(&berth.name).is_some_and(|b| b.until > view.now);
-        let mut left: Vec<usize> = Vec::new();
-        let mut waits = false;
-        for (slot, taker) in berth.slots.all.iter().zip(takers) {
-            match taker {
-                Taker::Coming(_) if slot.left || barred => {}
-                Taker::Coming(p) => left.push(*p),
-                Taker::Expected => waits = true,
-                Taker::Elsewhere(p) => waits |= leaves(view, &view.world.pods[*p]),
-                Taker::Here(_) | Taker::Nobody => {}
-            }
-        }
-        left.retain(|p| {
-            let pod = &view.world.pods[*p];
-            !is_left(pod, &view.settings.placement_schedulers) && !needs_scheduler(view.world, pod)
-        });
-        // The first in line are those that displace nobody by coming first.
-        left.sort_by_key(|p| (-view.world.pods[*p].spec.priority.unwrap_or(0), *p));
-        let leaving =
-            view.world.pods.iter().any(|p| {
-                p.deleted.is_some() && !p.is_terminal() && p.node_name.as_deref() == Some(berth.name.as_str())
-            });
-        loop {
-            let before = left.len();
-            left.retain(|p| {
-                let pod = &view.world.pods[*p];
-                if self.bound.contains_key(&pod.uid) || desk.is_busy(&Target::pod(&pod.namespace, &pod.name)) {
-                    waits = true;
-                    return false;
-                }
-                // Nominated, it counts as if it were there already.
-                drop(state.evict(pod));
-                if state.filter(pod, &berth.name).is_err() {
-                    return true;
-                }
-                let target = Target::pod(&pod.namespace, &pod.name);
-                desk.ask(Part::Landing, Ask::Bind { pod: target, uid: pod.uid.clone(), node: berth.name.clone() });
-                // Whether the request was let in or waits for its turn, the
-                // room is spoken for.
-                drop(state.place(&std::sync::Arc::new(pod.clone()), &berth.name));
-                waits = true;
-                false
-            });
-            if left.len() == before {
-                break;
-            }
-        }
-        for p in left {
-            match state.filter(&view.world.pods[p], &berth.name) {
-                Err(refusal) if refusal.may_pass() => waits |= more_elsewhere,
-                Err(refusal) => waits |= leaving && is_short(&refusal),
-                Ok(()) => {}
-            }
-        }
-        waits
-    }
-
-    /// Counts what the kubelet has refused, and stays away for a while.
-    fn bar(&mut self, view: &View<'_>, desk: &mut Desk, node: &Node, takers: &[Taker]) {
-        for taker in takers {
-            let Taker::Here(p) = taker else { continue };
-            let pod = &view.world.pods[*p];
-            let barred = self.barred.get(&node.meta.name);
-            let known = barred.is_some_and(|b| b.pods.contains(&pod.uid));
-            if pod.phase != millwright_models::kube::pod::Phase::Failed || known {
-                continue;
-            }
-            let barred = self.barred.entry(node.meta.name.clone()).or_default();
-            let wait = BACKOFF.0.saturating_mul(1 << barred.times.min(10)).min(BACKOFF.1);
-            barred.until = view.now.saturating_add(wait).unwrap_or(Timestamp::MAX);
-            barred.times += 1;
-            barred.pods.push(pod.uid.clone());
-            desk.count("admission_failures_total", &[]);
         }
     }
 
@@ -418,25 +322,6 @@ fn is_moving(view: &View<'_>, all: &[Berth], matching: &Matching) -> bool {
 /// A binding to the node is not answered.
 fn in_flight(desk: &Desk, real: &Node) -> bool {
     desk.under_way().any(|s| matches!(&s.ask, Ask::Bind { node, .. } if *node == real.meta.name))
-}
-
-/// Whether a pod that is to be moved will leave where it is: its node goes.
-fn leaves(view: &View<'_>, pod: &Pod) -> bool {
-    let Some(name) = pod.node_name.as_deref() else { return false };
-    pod.deleted.is_some() || view.nodes.iter().any(|n| n.node.is_some() && n.name() == name && is_leaving(n))
-}
-
-/// Room that something which ends may still give.
-fn is_short(refusal: &RulesRefusal) -> bool {
-    matches!(
-        refusal,
-        RulesRefusal::Resource { .. }
-            | RulesRefusal::Pods { .. }
-            | RulesRefusal::Port { .. }
-            | RulesRefusal::VolumeCount { .. }
-            | RulesRefusal::AntiAffinity { .. }
-            | RulesRefusal::ExistingAntiAffinity { .. }
-    )
 }
 
 /// Nominates what only the scheduler can place, just before the cordon falls.
