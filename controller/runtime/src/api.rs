@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::{Stream, TryStreamExt};
+use futures::{Stream, StreamExt};
 use http::{Method, Request};
 use kube::Client;
 use kube::core::WatchEvent;
@@ -117,7 +117,10 @@ impl Api {
     }
 
     /// What happens to a collection from a version on, until the server ends it.
-    pub async fn watch(&self, path: &str) -> Result<impl Stream<Item = Result<WatchEvent<Value>, ApiError>> + use<>, ApiError> {
+    pub async fn watch(
+        &self,
+        path: &str,
+    ) -> Result<impl Stream<Item = Result<WatchEvent<Value>, ApiError>> + use<>, ApiError> {
         let what = format!("WATCH {path}");
         let request = Request::builder().method(Method::GET).uri(path).body(Vec::new());
         let request = request.map_err(|e| ApiError::silent(what.clone(), e.to_string()))?;
@@ -125,7 +128,7 @@ impl Api {
         let stream = tokio::time::timeout(PATIENCE, begin).await;
         let stream = stream.map_err(|_| ApiError::silent(what.clone(), "no answer"))?;
         let stream = stream.map_err(|e| ApiError::of(what.clone(), e))?;
-        Ok(stream.map_err(move |e| ApiError::of(what.clone(), e)))
+        Ok(stream.map(move |event: kube::Result<WatchEvent<Value>>| event.map_err(|e| ApiError::of(what.clone(), e))))
     }
 
     async fn write(&self, method: Method, path: &str, kind: &str, body: &Value) -> Result<Value, ApiError> {

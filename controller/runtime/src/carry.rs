@@ -33,13 +33,7 @@ pub struct Carrier {
 }
 
 impl Carrier {
-    pub fn new(
-        api: Api,
-        provider: Arc<dyn Provider>,
-        catalog: Arc<Catalog>,
-        gates: Gates,
-        metrics: Metrics,
-    ) -> Self {
+    pub fn new(api: Api, provider: Arc<dyn Provider>, catalog: Arc<Catalog>, gates: Gates, metrics: Metrics) -> Self {
         Self {
             events: Events::new(api.clone()),
             api,
@@ -53,8 +47,29 @@ impl Carrier {
     }
 
     /// Carries out `ask`, which was asked while the cluster looked like
-    /// `world`.
-    pub async fn carry(&self, ask: &Ask, world: &Arc<World>) -> Reply {
+    /// `world`. The pods that a [`Ask::Refresh`] found come beside the answer.
+    pub async fn carry(&self, ask: &Ask, world: &Arc<World>) -> (Reply, Option<Vec<Value>>) {
+        if let Ask::Refresh { node } = ask {
+            return match self.pods_on(node).await {
+                Ok(pods) => (Reply::Done, Some(pods)),
+                Err(error) => (Reply::Refused(refusal(Verb::Other, &error)), None),
+            };
+        }
+        (self.write(ask, world).await, None)
+    }
+
+    /// Pods that are bound to a node, as the API server has them now.
+    async fn pods_on(&self, node: &str) -> Result<Vec<Value>, ApiError> {
+        let mut all = self.api.get(&format!("/api/v1/pods?fieldSelector=spec.nodeName%3D{node}")).await?;
+        let Value::Array(mut pods) = all["items"].take() else { return Ok(Vec::new()) };
+        for pod in &mut pods {
+            pod["apiVersion"] = json!("v1");
+            pod["kind"] = json!("Pod");
+        }
+        Ok(pods)
+    }
+
+    async fn write(&self, ask: &Ask, world: &Arc<World>) -> Reply {
         let lanes = match ask {
             Ask::Launch { .. } | Ask::Terminate { .. } | Ask::Describe { .. } | Ask::Instances => &self.machines,
             _ => &self.writes,
@@ -110,6 +125,8 @@ impl Carrier {
                 let found = self.timed("Get", "", self.provider.describe(provider_id)).await;
                 found.map_or_else(Reply::Refused, |one| Reply::Instances(vec![one]))
             }
+            // Is no write; see `carry`.
+            Ask::Refresh { .. } => Reply::Done,
             Ask::Instances => {
                 self.timed("List", "", self.provider.instances()).await.map_or_else(Reply::Refused, Reply::Instances)
             }

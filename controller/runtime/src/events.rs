@@ -145,6 +145,9 @@ mod tests {
         let message = made["message"].as_str().unwrap();
         assert!(message.len() <= LONGEST && message.ends_with("..."));
         let pod = object(&event(Target::pod("web", "p"), "x"), at);
-        assert_eq!((&pod["metadata"]["namespace"], &pod["involvedObject"]["namespace"]), (&json!("web"), &json!("web")));
+        assert_eq!(
+            (&pod["metadata"]["namespace"], &pod["involvedObject"]["namespace"]),
+            (&json!("web"), &json!("web"))
+        );
     }
 }

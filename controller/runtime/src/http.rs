@@ -35,9 +35,7 @@ impl Site {
             (Self::Health(_), "/healthz") => (StatusCode::OK, PLAIN, "ok".to_owned()),
             (Self::Health(gate), "/readyz") => match gate.missing() {
                 missing if missing.is_empty() => (StatusCode::OK, PLAIN, "ok".to_owned()),
-                missing => {
-                    (StatusCode::SERVICE_UNAVAILABLE, PLAIN, format!("not listed yet: {}", missing.join(", ")))
-                }
+                missing => (StatusCode::SERVICE_UNAVAILABLE, PLAIN, format!("not listed yet: {}", missing.join(", "))),
             },
             _ => (StatusCode::NOT_FOUND, PLAIN, "not found".to_owned()),
         }

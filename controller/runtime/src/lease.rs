@@ -121,7 +121,9 @@ impl Candidate {
         };
         spec["leaseDurationSeconds"] = json!(DURATION.as_secs());
         let version = &lease["metadata"]["resourceVersion"];
-        taken(self.api.patch(&path, &json!({"metadata": {"resourceVersion": version}, "spec": spec})).await)
+        let answer = self.api.patch(&path, &json!({"metadata": {"resourceVersion": version}, "spec": spec})).await;
+        // Whoever touched our own lease may only have annotated it: look again.
+        if is_ours { answer.map(|_| true) } else { taken(answer) }
     }
 
     fn spec(&self, now: Timestamp, transitions: i64) -> Value {

@@ -21,7 +21,11 @@ impl Pace {
     /// A full bucket of `burst` that fills at `per_second`.
     pub fn new(per_second: f64, burst: f64) -> Self {
         let burst = burst.max(1.0);
-        Self { per_second: per_second.max(0.001), burst, state: Mutex::new(State { tokens: burst, at: Instant::now() }) }
+        Self {
+            per_second: per_second.max(0.001),
+            burst,
+            state: Mutex::new(State { tokens: burst, at: Instant::now() }),
+        }
     }
 
     /// Waits for a turn.

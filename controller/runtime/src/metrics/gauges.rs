@@ -204,7 +204,10 @@ status: {phase: Running}
             let line = lines.find(|l| labels.iter().all(|x| l.contains(x)));
             line.and_then(|l| l.rsplit(' ').next()).map(|v| v.parse::<f64>().unwrap())
         };
-        assert_eq!(value("nodes_allocatable", &[r#"node_name="n1""#, r#"zone="a""#, r#"resource_type="cpu""#]), Some(3.9));
+        assert_eq!(
+            value("nodes_allocatable", &[r#"node_name="n1""#, r#"zone="a""#, r#"resource_type="cpu""#]),
+            Some(3.9)
+        );
         assert_eq!(value("nodes_total_pod_requests", &[r#"resource_type="cpu""#]), Some(1.95));
         assert_eq!(value("cluster_utilization_percent", &[r#"resource_type="cpu""#]), Some(50.0));
         assert_eq!(value("nodepools_limit", &[r#"nodepool="default""#, r#"resource_type="cpu""#]), Some(100.0));
