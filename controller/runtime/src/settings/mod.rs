@@ -16,7 +16,7 @@ use millwright_core::control::settings::{Placement, Settings as Core};
 use millwright_models::lower::{MinValuesPolicy, PreferencePolicy};
 use tracing::level_filters::LevelFilter;
 
-pub use flags::Flags;
+pub use flags::{Flags, ProviderName};
 
 use crate::logs::Format;
 use value::Source;
