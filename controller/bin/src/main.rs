@@ -41,8 +41,15 @@ async fn start(args: &Args) -> Result<(), RunError> {
     let client = client(settings.kubeconfig.as_deref()).await?;
     let brain = Brain::new(settings.core.clone());
     let ProviderName::Kwok = args.provider;
-    run(&settings, client, brain, |api| {
-        tokio::spawn(classes::tend(api.clone()));
-        Arc::new(Kwok::new(api))
-    }, stop).await
+    run(
+        &settings,
+        client,
+        brain,
+        |api| {
+            tokio::spawn(classes::tend(api.clone()));
+            Arc::new(Kwok::new(api))
+        },
+        stop,
+    )
+    .await
 }

@@ -57,19 +57,15 @@ pub fn claim(object: &Value) -> Result<NodeClaim, LaunchError> {
 
 /// Every offering that `claim` admits and that can be launched now, the
 /// cheapest first; equal prices in the order of type, zone, capacity type.
-pub fn offers(
-    world: &World,
-    catalog: &Catalog,
-    claim: &NodeClaim,
-    gates: &Gates,
-) -> Result<Vec<Offer>, LaunchError> {
+pub fn offers(world: &World, catalog: &Catalog, claim: &NodeClaim, gates: &Gates) -> Result<Vec<Offer>, LaunchError> {
     let wanted = Requirements::from_expressions(&claim.requirements)?;
     let types = pool_types(world, catalog, &stand_in(claim), gates)?.types;
     let fitting: Vec<&PoolType> = types.iter().filter(|t| fits(claim, t) && agrees(&t.requirements, &wanted)).collect();
     if fitting.is_empty() {
-        let requests = claim.requests.iter().map(|(name, amount)| {
-            format!("{name} {}", millwright_models::quantity::format(name, amount))
-        });
+        let requests = claim
+            .requests
+            .iter()
+            .map(|(name, amount)| format!("{name} {}", millwright_models::quantity::format(name, amount)));
         return Err(LaunchError::NoType(requests.collect::<Vec<_>>().join(", ")));
     }
     let mut all: Vec<Offer> = fitting
@@ -129,7 +125,8 @@ fn offer(kind: &PoolType, offering: &PoolOffering, wanted: &Requirements) -> Off
         None => own.remove(labels::RESERVATION_ID),
     };
     // Several values left: a machine is shared unless it must not be.
-    let tenancy = if wanted.get(labels::INSTANCE_TENANCY).is_some_and(|r| !r.has("default")) { "dedicated" } else { "default" };
+    let tenancy =
+        if wanted.get(labels::INSTANCE_TENANCY).is_some_and(|r| !r.has("default")) { "dedicated" } else { "default" };
     if kind.requirements.get(labels::INSTANCE_TENANCY).is_some() {
         own.insert(labels::INSTANCE_TENANCY.to_owned(), tenancy.to_owned());
     }

@@ -1,6 +1,8 @@
 //! Node classes: nothing has to be looked up for simulated machines, so every
 //! class is ready.
 
+use std::time::Duration;
+
 use jiff::Timestamp;
 use millwright_runtime::api::Api;
 use millwright_runtime::kinds::Watched;
@@ -8,12 +10,11 @@ use millwright_runtime::watch::{News, follow};
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 
-const CLASS: Watched = Watched {
-    api_version: "karpenter.k8s.aws/v1",
-    kind: "EC2NodeClass",
-    plural: "ec2nodeclasses",
-    required: false,
-};
+const CLASS: Watched =
+    Watched { api_version: "karpenter.k8s.aws/v1", kind: "EC2NodeClass", plural: "ec2nodeclasses", required: false };
+
+/// Between two attempts.
+const AGAIN: Duration = Duration::from_secs(1);
 
 /// What a class must be for Karpenter to use it, the root last.
 const CONDITIONS: [&str; 8] = [
@@ -37,9 +38,14 @@ pub async fn tend(api: Api) {
             let Some(status) = missing(&class, Timestamp::now()) else { continue };
             let name = class["metadata"]["name"].as_str().unwrap_or_default();
             let path = format!("{}/{name}/status", CLASS.path());
-            if let Err(error) = api.patch(&path, &json!({"status": status})).await {
-                // Another version comes, or the next list.
-                tracing::debug!(EC2NodeClass = name, error = %error, "a node class was not made ready");
+            let body = json!({"metadata": {"resourceVersion": class["metadata"]["resourceVersion"]}, "status": status});
+            // Not before the lease is ours; a newer version comes by itself.
+            while let Err(error) = api.patch(&path, &body).await
+                && !error.is_conflict()
+                && !error.is_not_found()
+            {
+                tracing::debug!(EC2NodeClass = name, error = %error, "a node class is not made ready yet");
+                tokio::time::sleep(AGAIN).await;
             }
         }
     };
@@ -50,9 +56,10 @@ pub async fn tend(api: Api) {
 fn missing(class: &Value, now: Timestamp) -> Option<Value> {
     let generation = &class["metadata"]["generation"];
     let conditions = class["status"]["conditions"].as_array();
-    let is_ready = conditions.into_iter().flatten().any(|c| {
-        c["type"] == "Ready" && c["status"] == "True" && c["observedGeneration"] == *generation
-    });
+    let is_ready = conditions
+        .into_iter()
+        .flatten()
+        .any(|c| c["type"] == "Ready" && c["status"] == "True" && c["observedGeneration"] == *generation);
     if is_ready || !class["metadata"]["deletionTimestamp"].is_null() {
         return None;
     }

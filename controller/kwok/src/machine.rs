@@ -94,7 +94,8 @@ pub fn has_ended(node: &Value) -> bool {
 pub fn instance(node: &Value) -> Instance {
     let meta = &node["metadata"];
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-    let facts: Labels = meta["annotations"][FACTS].as_str().and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default();
+    let facts: Labels =
+        meta["annotations"][FACTS].as_str().and_then(|t| serde_json::from_str(t).ok()).unwrap_or_default();
     Instance {
         provider_id: text(&node["spec"]["providerID"]),
         image_id: IMAGE.to_owned(),
@@ -113,7 +114,8 @@ mod tests {
     use super::*;
 
     fn offer() -> Offer {
-        let labels = [("kubernetes.io/arch", "arm64"), ("kubernetes.io/os", "linux"), ("karpenter.sh/capacity-type", "spot")];
+        let labels =
+            [("kubernetes.io/arch", "arm64"), ("kubernetes.io/os", "linux"), ("karpenter.sh/capacity-type", "spot")];
         Offer {
             instance_type: "m7g.large".into(),
             zone: "z-a".into(),

@@ -98,36 +98,37 @@ pub async fn run(
         aside.spawn(follow(api.clone(), kind, news.clone()));
     }
     drop(news);
-    let (role, electing) = elect(settings, &api, fence, stop.clone());
+    let mut electing = JoinSet::new();
+    let role = elect(&mut electing, settings, &api, fence, stop.clone());
     let carrier = Carrier::new(api.clone(), provider(api), catalog.clone(), gates, metrics.clone());
     let drive = Drive::new(brain, catalog, Arc::new(carrier), gate, metrics, settings.no_observability);
     tracing::info!(version = env!("CARGO_PKG_VERSION"), region = settings.region, "starting");
     let ended = drive.run(taken, role, stop).await;
     // Gives the lease back; one that was lost is not ours to give.
-    if let (Ok(()), Some(electing)) = (&ended, electing)
-        && electing.await.is_err()
+    if ended.is_ok()
+        && let Some(Err(error)) = electing.join_next().await
     {
-        tracing::error!("leader election was broken off");
+        tracing::error!(error = %error, "leader election was broken off");
     }
     Ok(ended?)
 }
 
-type Electing = Option<tokio::task::JoinHandle<()>>;
-
 fn elect(
+    electing: &mut JoinSet<()>,
     settings: &Settings,
     api: &Api,
     fence: Fence,
     stop: watch::Receiver<bool>,
-) -> (watch::Receiver<Role>, Electing) {
+) -> watch::Receiver<Role> {
     if !settings.leader_election {
-        return (watch::channel(Role::Leading).1, None);
+        return watch::channel(Role::Leading).1;
     }
     let (per_second, burst) = Settings::LEASE_PACE;
     // What opens the fence cannot be behind it.
     let own = api.apart(Pace::new(per_second, burst), Fence::open());
     let (candidate, role) = Candidate::new(own, fence, &settings.lease_namespace, &settings.lease_name, identity());
-    (role, Some(tokio::spawn(candidate.run(stop))))
+    electing.spawn(candidate.run(stop));
+    role
 }
 
 /// The host and something that no other process has.

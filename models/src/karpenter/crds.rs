@@ -19,18 +19,12 @@ pub const ALL: [Crd; 5] = [
         name: "ec2nodeclasses.karpenter.k8s.aws",
         yaml: include_str!("../../../deploy/crds/karpenter.k8s.aws_ec2nodeclasses.yaml"),
     },
-    Crd {
-        name: "nodeclaims.karpenter.sh",
-        yaml: include_str!("../../../deploy/crds/karpenter.sh_nodeclaims.yaml"),
-    },
+    Crd { name: "nodeclaims.karpenter.sh", yaml: include_str!("../../../deploy/crds/karpenter.sh_nodeclaims.yaml") },
     Crd {
         name: "nodeoverlays.karpenter.sh",
         yaml: include_str!("../../../deploy/crds/karpenter.sh_nodeoverlays.yaml"),
     },
-    Crd {
-        name: "nodepools.karpenter.sh",
-        yaml: include_str!("../../../deploy/crds/karpenter.sh_nodepools.yaml"),
-    },
+    Crd { name: "nodepools.karpenter.sh", yaml: include_str!("../../../deploy/crds/karpenter.sh_nodepools.yaml") },
 ];
 
 #[cfg(test)]
@@ -70,7 +64,13 @@ mod tests {
             .map(|d| {
                 let spec = &d["spec"];
                 let version = &spec["versions"][0];
-                json!([spec["names"]["kind"], version["name"], spec["scope"], spec["names"]["shortNames"], spec["names"]["categories"][0]])
+                json!([
+                    spec["names"]["kind"],
+                    version["name"],
+                    spec["scope"],
+                    spec["names"]["shortNames"],
+                    spec["names"]["categories"][0]
+                ])
             })
             .collect();
         assert_eq!(
@@ -93,7 +93,16 @@ mod tests {
             &["Strategy", "PodTemplate", "Replicas", "ConditionsType", "ConditionsStatus", "ConditionsReason", "Age"],
             &["Ready", "Age", "Role@1"],
             &[
-                "Type", "Capacity", "Zone", "Node", "Ready", "Age", "ImageID@1", "ID@1", "NodePool@1", "NodeClass@1",
+                "Type",
+                "Capacity",
+                "Zone",
+                "Node",
+                "Ready",
+                "Age",
+                "ImageID@1",
+                "ID@1",
+                "NodePool@1",
+                "NodeClass@1",
                 "Drifted@1",
             ],
             &["Ready", "Age", "Weight@1"],

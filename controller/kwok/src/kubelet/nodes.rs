@@ -47,8 +47,7 @@ pub async fn boot(api: &Api, node: &Value) -> Result<(), ApiError> {
 mod tests {
     use super::*;
 
-    const PACE: Pace =
-        Pace { boot: Duration::from_secs(60), spread: Duration::from_secs(10), end: Duration::ZERO };
+    const PACE: Pace = Pace { boot: Duration::from_secs(60), spread: Duration::from_secs(10), end: Duration::ZERO };
 
     fn node(ready: &str) -> Value {
         json!({

@@ -123,7 +123,9 @@ fn fault(answer: &Result<Value, ApiError>, refused: Option<&str>) -> Option<Stri
 async fn judge(api: &Api, cases: &Cases, number: usize) -> Option<String> {
     let case = &cases.cases[number];
     let mut object = cases.bases[&case.kind].clone();
-    merge(&mut object, &case.with);
+    if !case.with.is_null() {
+        merge(&mut object, &case.with);
+    }
     object["metadata"]["name"] = json!(format!("case-{number}"));
     let path = collection(&object);
     let made = make(api, &format!("{path}?fieldValidation=Strict"), &object).await;
