@@ -21,6 +21,15 @@ begin() {
     is_running "$program" && return 0
     setsid "$binaries/$program" "$@" >>"$state/logs/$program.log" 2>&1 </dev/null &
     echo $! >"$state/$program.pid"
+    # Until the process has become the program.
+    local _
+    for _ in {1..50}; do
+        is_running "$program" && return 0
+        sleep 0.1
+    done
+    echo "$program does not start; the end of $state/logs/$program.log:" >&2
+    tail -n 5 "$state/logs/$program.log" >&2
+    return 1
 }
 
 # Asks program $1 to end, and waits until it has.
