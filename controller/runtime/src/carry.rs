@@ -141,8 +141,6 @@ impl Carrier {
             "deleteOptions": {"preconditions": {"uid": uid}},
         });
         let answer = self.api.post(&format!("{}/eviction", path(pod)), &body).await;
-        let code = answer.as_ref().map_or_else(|e| e.code, |_| 200).to_string();
-        self.metrics.count("pods_eviction_requests_total", &[("code", &code)]);
         done(Verb::Evict, answer)
     }
 

@@ -47,9 +47,18 @@ pub enum DriveError {
 
 /// What comes back from what was begun.
 enum Back {
-    Answered { request: Box<Request>, reply: Reply, pods: Option<Vec<Value>>, took: Duration },
+    Answered(Box<Answered>),
     Found(Box<Finding>),
     Broken,
+}
+
+/// What became of a request.
+struct Answered {
+    request: Request,
+    reply: Reply,
+    /// What a refresh found.
+    pods: Option<Vec<Value>>,
+    took: Duration,
 }
 
 /// Everything the loop holds.
@@ -99,10 +108,13 @@ impl Drive {
                 biased;
                 _ = stop.wait_for(|s| *s) => return Ok(()),
                 () = tokio::time::sleep_until(due.into()) => {}
-                () = next_role(&mut role) => {
-                    if *role.borrow() == Role::Lost {
+                next = role.changed() => {
+                    // Whoever elects is gone: nobody renews the lease.
+                    if next.is_err() || *role.borrow() == Role::Lost {
                         return Err(DriveError::LeadershipLost);
                     }
+                    let is_leading = *role.borrow() == Role::Leading;
+                    self.metrics.set("leader_election_master_status", &[], f64::from(u8::from(is_leading)));
                     changed.get_or_insert_with(Instant::now);
                 }
                 some = self.returns.recv() => {
@@ -153,7 +165,8 @@ impl Drive {
             (world, step)
         });
         self.metrics.observe("millwright_look_seconds", &[], begun.elapsed());
-        for count in &step.counts {
+        // The carrier counts the failures of all calls of the provider.
+        for count in step.counts.iter().filter(|c| c.name != "cloudprovider_errors_total") {
             let labels: Vec<(&str, &str)> = count.labels.iter().map(|(k, v)| (*k, v.as_str())).collect();
             self.metrics.count(count.name, &labels);
         }
@@ -171,9 +184,9 @@ impl Drive {
         tokio::spawn(async move {
             let begun = Instant::now();
             let (reply, pods) = carrier.carry(&request.ask, &world).await;
-            let answered = Back::Answered { request: Box::new(request), reply, pods, took: begun.elapsed() };
+            let answered = Answered { request, reply, pods, took: begun.elapsed() };
             // Only a loop that has ended does not listen.
-            drop(back.send(answered).await);
+            drop(back.send(Back::Answered(Box::new(answered))).await);
         });
     }
 
@@ -194,7 +207,8 @@ impl Drive {
 
     fn take_back(&mut self, back: Back) -> Result<(), DriveError> {
         match back {
-            Back::Answered { request, reply, pods, took } => {
+            Back::Answered(answered) => {
+                let Answered { request, reply, pods, took } = *answered;
                 report::reply(&request, &reply, took, &self.metrics);
                 if let Reply::Object(object) = &reply {
                     self.apply(object);
@@ -271,13 +285,6 @@ impl Drive {
                 snapshot.publish(&self.metrics);
             }
         });
-    }
-}
-
-/// A change of role; never, once nobody changes it any more.
-async fn next_role(role: &mut watch::Receiver<Role>) {
-    if role.changed().await.is_err() {
-        std::future::pending::<()>().await;
     }
 }
 

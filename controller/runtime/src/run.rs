@@ -121,7 +121,9 @@ fn elect(
     stop: watch::Receiver<bool>,
 ) -> watch::Receiver<Role> {
     if !settings.leader_election {
-        return watch::channel(Role::Leading).1;
+        let (role, seen) = watch::channel(Role::Leading);
+        electing.spawn(async move { role.closed().await });
+        return seen;
     }
     let (per_second, burst) = Settings::LEASE_PACE;
     // What opens the fence cannot be behind it.

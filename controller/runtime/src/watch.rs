@@ -20,7 +20,7 @@ const PAGE: usize = 500;
 /// The server ends a watch after this many seconds.
 const SPAN: u64 = 290;
 /// A watch that is silent for longer is dead: bookmarks come every minute.
-const SILENCE: Duration = Duration::from_secs(SPAN + 20);
+const SILENCE: Duration = Duration::from_secs(150);
 /// Waits after failures.
 const BACKOFF: (Duration, Duration) = (Duration::from_millis(500), Duration::from_secs(30));
 /// Between two looks for a kind that the server does not know.
@@ -70,7 +70,8 @@ enum End {
     At(String),
     /// List anew.
     Stale,
-    Failed(ApiError),
+    /// Go on from this version, if there is one.
+    Failed(ApiError, Option<String>),
 }
 
 impl From<Deaf> for End {
@@ -84,6 +85,7 @@ pub async fn follow(api: Api, kind: Watched, news: mpsc::Sender<News>) {
     let mut watch = Watch { api, kind, known: Known::new(), news };
     let mut from: Option<String> = None;
     let mut wait = BACKOFF.0;
+    let mut is_absent = false;
     loop {
         let end = match from.take() {
             None => watch.list().await,
@@ -93,18 +95,21 @@ pub async fn follow(api: Api, kind: Watched, news: mpsc::Sender<News>) {
             End::Deaf => return,
             End::At(version) => {
                 from = Some(version);
-                wait = BACKOFF.0;
+                (wait, is_absent) = (BACKOFF.0, false);
             }
             End::Stale => {}
-            End::Failed(error) if matches!(error.code, 403 | 404) => {
-                tracing::warn!(kind = kind.kind, api_version = kind.api_version, error = %error, "kind is not to be had");
+            End::Failed(error, _) if matches!(error.code, 403 | 404) => {
+                if !std::mem::replace(&mut is_absent, true) {
+                    tracing::warn!(kind = kind.kind, api_version = kind.api_version, error = %error, "kind is not to be had");
+                }
                 if watch.absent().await.is_err() {
                     return;
                 }
                 tokio::time::sleep(ABSENT).await;
             }
-            End::Failed(error) => {
-                tracing::warn!(kind = kind.kind, error = %error, "watch failed, listing anew");
+            End::Failed(error, version) => {
+                tracing::warn!(kind = kind.kind, error = %error, "a watch failed and begins again");
+                from = version;
                 tokio::time::sleep(wait).await;
                 wait = (wait * 2).min(BACKOFF.1);
             }
@@ -123,7 +128,7 @@ impl Watch {
                 Ok(page) => page,
                 // The pages are of one version, which the server has forgotten.
                 Err(error) if error.code == 410 => return End::Stale,
-                Err(error) => return End::Failed(error),
+                Err(error) => return End::Failed(error, None),
             };
             let version = text(&page["metadata"], "resourceVersion");
             next = text(&page["metadata"], "continue");
@@ -151,14 +156,14 @@ impl Watch {
         let stream = match self.api.watch(&format!("{}?{query}", self.kind.path())).await {
             Ok(stream) => stream,
             Err(error) if error.code == 410 => return End::Stale,
-            Err(error) => return End::Failed(error),
+            Err(error) => return End::Failed(error, Some(version)),
         };
         let mut stream = pin!(stream);
         loop {
             let event = match tokio::time::timeout(SILENCE, stream.next()).await {
                 Ok(Some(Ok(event))) => event,
                 Ok(Some(Err(error))) if error.code == 410 => return End::Stale,
-                Ok(Some(Err(error))) => return End::Failed(error),
+                Ok(Some(Err(error))) => return End::Failed(error, Some(version)),
                 Ok(None) | Err(_) => return End::At(version),
             };
             let told = match event {
@@ -179,7 +184,8 @@ impl Watch {
                 }
                 WatchEvent::Error(status) if status.code == 410 => return End::Stale,
                 WatchEvent::Error(status) => {
-                    return End::Failed(ApiError::silent(format!("WATCH {}", self.kind.path()), status.message));
+                    let error = ApiError::silent(format!("WATCH {}", self.kind.path()), status.message);
+                    return End::Failed(error, Some(version));
                 }
             };
             if let Err(deaf) = told {

@@ -1,7 +1,7 @@
 //! Prometheus metrics, under Karpenter's names.
 
 mod gauges;
-mod help;
+mod names;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -66,8 +66,7 @@ impl Metrics {
         metrics
     }
 
-    /// Counts one. Names are as Karpenter's without `karpenter_`; those that
-    /// begin with `millwright_` or `client_go_` are taken whole.
+    /// Counts one. Names come without `karpenter_` or `millwright_`.
     pub fn count(&self, name: &str, labels: &[(&str, &str)]) {
         self.add(name, labels, 1);
     }
@@ -77,8 +76,8 @@ impl Metrics {
         let family = inner.counters.entry(name.to_owned()).or_insert_with(|| {
             let family = Family::default();
             // The encoder adds the ending itself.
-            let stem = full(name).trim_end_matches("_total").to_owned();
-            inner.registry.register(stem, help::of(name), family.clone());
+            let stem = names::full(name).trim_end_matches("_total").to_owned();
+            inner.registry.register(stem, names::text(name), family.clone());
             family
         });
         family.get_or_create(&owned(labels)).inc_by(amount);
@@ -106,7 +105,7 @@ impl Metrics {
         let family = inner.histograms.entry(name.to_owned()).or_insert_with(|| {
             let buckets: &[f64] = if name.starts_with("cloudprovider") { &CALLS } else { &DURATIONS };
             let family = Family::new_with_constructor(Buckets(buckets));
-            inner.registry.register(full(name), help::of(name), family.clone());
+            inner.registry.register(names::full(name), names::text(name), family.clone());
             family
         });
         family.get_or_create(&owned(labels)).observe(took.as_secs_f64());
@@ -130,15 +129,10 @@ impl Inner {
         let registry = &mut self.registry;
         self.gauges.entry(name.to_owned()).or_insert_with(|| {
             let family = Family::default();
-            registry.register(full(name), help::of(name), family.clone());
+            registry.register(names::full(name), names::text(name), family.clone());
             family
         })
     }
-}
-
-fn full(name: &str) -> String {
-    let whole = ["millwright_", "client_go_", "operator_", "leader_election_"];
-    if whole.iter().any(|p| name.starts_with(p)) { name.to_owned() } else { format!("karpenter_{name}") }
 }
 
 fn owned(labels: &[(&str, &str)]) -> Labels {
