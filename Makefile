@@ -1,9 +1,10 @@
 # `make demo` plans a bundled application on EC2; `make test` checks everything;
-# `make rig` starts a real Kubernetes control plane, `make rig-test` tests on it.
+# `make rig` starts a real Kubernetes control plane, `make rig-test` tests on it;
+# `make cluster` runs the controller on it, `make cluster-demo` shows what it does.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint fmt setup clean rig rig-down rig-test
+.PHONY: build demo test lint fmt setup clean rig rig-down rig-test cluster cluster-demo cluster-down
 
 CARGO := source scripts/env.sh && cargo
 BINARY := $(or $(CARGO_TARGET_DIR),target)/release/millwright
@@ -36,6 +37,15 @@ rig-down:
 rig-test: setup
 	deploy/rig/build.sh
 	$(CARGO) test --locked --package millwright-rig -- --include-ignored --test-threads=3
+
+cluster: setup
+	@deploy/cluster/up.sh
+
+cluster-demo:
+	@deploy/cluster/demo.sh
+
+cluster-down:
+	@deploy/cluster/down.sh
 
 fmt:
 	$(CARGO) fmt --all

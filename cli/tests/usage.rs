@@ -59,15 +59,21 @@ fn wrong_usage_exits_2() {
 
 #[test]
 fn commands_to_come_say_so() {
-    for args in
-        [&["simulate", "s"][..], &["lint"], &["snapshot"], &["crds"], &["catalog", "refresh"], &["catalog", "diff"]]
-    {
+    for args in [&["simulate", "s"][..], &["lint"], &["snapshot"], &["catalog", "refresh"], &["catalog", "diff"]] {
         let ran = run(args);
         assert_eq!(ran.code, 1, "{args:?}");
         assert!(ran.err.contains("not available in this version"), "{args:?}: {}", ran.err);
     }
     let help = run(&["--help"]).out;
-    assert!(!help.contains("simulate") && !help.contains("crds"), "{help}");
+    assert!(!help.contains("simulate"), "{help}");
+}
+
+#[test]
+fn crds_are_printed_for_kubectl() {
+    let ran = run(&["crds"]);
+    assert_eq!(ran.code, 0);
+    assert_eq!(ran.out.matches("kind: CustomResourceDefinition\n").count(), 5);
+    assert_eq!(ran.out.matches("---\n").count(), 5);
 }
 
 #[test]

@@ -17,9 +17,11 @@ else
     rm -rf "$state"
     mkdir -p "$state"
     setsid ./run.sh "$programs" "$state" "${ports[@]}" --stay >"$state/log" 2>&1 </dev/null &
-    echo $! >"$state/pid"
+    pid=$!
+    echo "$pid" >"$state/pid"
+    # It may not have become run.sh yet: that the process is there is enough.
     until [ -e "$state/ready" ]; do
-        runs || {
+        kill -0 "$pid" 2>/dev/null || {
             cat "$state/log" >&2
             rm -f "$state/pid"
             exit 1

@@ -36,6 +36,8 @@ pub enum Command {
     Explain(ExplainArgs),
     /// The EC2 catalogue: types, capacity, allocatable, prices
     Catalog(CatalogArgs),
+    /// Print the CustomResourceDefinitions
+    Crds,
     /// Print a published trace of pods or VMs as Kubernetes YAML
     ImportTrace(TraceArgs),
     #[command(hide = true)]
@@ -44,8 +46,6 @@ pub enum Command {
     Lint(Later),
     #[command(hide = true)]
     Snapshot(Later),
-    #[command(hide = true)]
-    Crds(Later),
 }
 
 /// A command of the contract that this version does not have.

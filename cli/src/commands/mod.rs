@@ -2,6 +2,7 @@
 
 mod audit;
 pub mod catalog;
+mod crds;
 mod explain;
 mod import_trace;
 mod plan;
@@ -30,6 +31,6 @@ pub fn run(command: Command) -> Result<Outcome, Failure> {
         Command::Simulate(_) => later("simulate"),
         Command::Lint(_) => later("lint"),
         Command::Snapshot(_) => later("snapshot"),
-        Command::Crds(_) => later("crds"),
+        Command::Crds => crds::run(),
     }
 }

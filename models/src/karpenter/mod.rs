@@ -3,6 +3,7 @@
 //! Semantics: `spec/10-api.md`; the node class: `spec/50-aws.md` §1.
 
 pub mod buffer;
+pub mod crds;
 mod default_pool;
 pub mod hash;
 pub mod labels;

@@ -141,6 +141,11 @@ impl Brain {
         Self { settings, desk: Desk::default(), shared: Shared::default(), pieces }
     }
 
+    /// A brain of exactly these parts, for tests of what surrounds it.
+    pub fn of(settings: Settings, pieces: Vec<(Part, Box<dyn Piece + Send>)>) -> Self {
+        Self { settings, desk: Desk::default(), shared: Shared::default(), pieces }
+    }
+
     /// One look at the cluster. Nothing may be asked of a snapshot that does
     /// not hold the answers taken in so far.
     pub fn look(&mut self, world: &Arc<World>, catalog: &Arc<Catalog>, now: Timestamp) -> Step {

@@ -1,0 +1,157 @@
+//! The controller as a whole, from settings to the end.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use kube::Client;
+use kube::config::{Config, KubeConfigOptions, Kubeconfig};
+use millwright_core::control::brain::Brain;
+use millwright_models::catalog::{self, Catalog, CatalogError};
+use tokio::sync::{mpsc, watch};
+use tokio::task::JoinSet;
+
+use crate::api::Api;
+use crate::carry::Carrier;
+use crate::drive::{Drive, DriveError};
+use crate::fence::Fence;
+use crate::gate::Gate;
+use crate::http::{Site, listen, serve};
+use crate::kinds::watched;
+use crate::lease::{Candidate, Role};
+use crate::metrics::Metrics;
+use crate::pace::Pace;
+use crate::provider::Provider;
+use crate::settings::{SettingError, Settings};
+use crate::watch::follow;
+
+/// News that wait to be taken in; a watch that is ahead waits.
+const NEWS: usize = 4096;
+
+/// Why the controller ends, or does not start.
+#[derive(Debug, thiserror::Error)]
+pub enum RunError {
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    #[error("the API server: {0}")]
+    Client(String),
+    #[error("the catalogue: {0}")]
+    Catalog(#[from] CatalogError),
+    #[error("{path}: {problem}")]
+    File { path: String, problem: std::io::Error },
+    #[error("port {port}: {problem}")]
+    Port { port: u16, problem: std::io::Error },
+    #[error(transparent)]
+    Drive(#[from] DriveError),
+}
+
+/// A client for the cluster that `kubeconfig` names; for the one we run in, or
+/// the user's own, if none is given.
+pub async fn client(kubeconfig: Option<&Path>) -> Result<Client, RunError> {
+    let failed = |error: &dyn std::error::Error| RunError::Client(error.to_string());
+    let config = match kubeconfig {
+        Some(path) => {
+            let file = Kubeconfig::read_from(path).map_err(|e| failed(&e))?;
+            Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await.map_err(|e| failed(&e))?
+        }
+        None => Config::infer().await.map_err(|e| failed(&e))?,
+    };
+    Client::try_from(config).map_err(|e| failed(&e))
+}
+
+/// The catalogue that the settings name.
+pub fn catalog(settings: &Settings) -> Result<Catalog, RunError> {
+    let Some(path) = &settings.catalog else { return Ok(catalog::embedded(&settings.region)?) };
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|problem| RunError::File { path: name.clone(), problem })?;
+    Ok(Catalog::parse(&name, &text)?)
+}
+
+/// Runs the controller until `stop`: watches, leads when it may, and gives the
+/// lease back at the end.
+pub async fn run(
+    settings: &Settings,
+    client: Client,
+    brain: Brain,
+    provider: impl FnOnce(Api) -> Arc<dyn Provider>,
+    stop: watch::Receiver<bool>,
+) -> Result<(), RunError> {
+    let catalog = Arc::new(catalog(settings)?);
+    let metrics = Metrics::new(env!("CARGO_PKG_VERSION"));
+    let gates = settings.core.lower.gates;
+    let kinds = watched(&gates);
+    let gate = Gate::new(&kinds);
+    let fence = if settings.leader_election { Fence::closed() } else { Fence::open() };
+    let pace = Pace::new(settings.kube_client_qps, settings.kube_client_burst);
+    let api = Api::new(client, pace, fence.clone());
+
+    // Dropping it ends what still runs.
+    let mut aside = JoinSet::new();
+    for (port, site) in [
+        (settings.metrics_port, Site::Metrics(metrics.clone())),
+        (settings.health_probe_port, Site::Health(gate.clone())),
+    ] {
+        let listener = listen(port).await.map_err(|problem| RunError::Port { port, problem })?;
+        aside.spawn(serve(listener, site));
+    }
+    let (news, taken) = mpsc::channel(NEWS);
+    for kind in kinds {
+        aside.spawn(follow(api.clone(), kind, news.clone()));
+    }
+    drop(news);
+    let mut electing = JoinSet::new();
+    let role = elect(&mut electing, settings, &api, fence, stop.clone());
+    let carrier = Carrier::new(api.clone(), provider(api), catalog.clone(), gates, metrics.clone());
+    let drive = Drive::new(brain, catalog, Arc::new(carrier), gate, metrics, settings.no_observability);
+    tracing::info!(version = env!("CARGO_PKG_VERSION"), region = settings.region, "starting");
+    let ended = drive.run(taken, role, stop).await;
+    // Gives the lease back; one that was lost is not ours to give.
+    if ended.is_ok()
+        && let Some(Err(error)) = electing.join_next().await
+    {
+        tracing::error!(error = %error, "leader election was broken off");
+    }
+    Ok(ended?)
+}
+
+fn elect(
+    electing: &mut JoinSet<()>,
+    settings: &Settings,
+    api: &Api,
+    fence: Fence,
+    stop: watch::Receiver<bool>,
+) -> watch::Receiver<Role> {
+    if !settings.leader_election {
+        let (role, seen) = watch::channel(Role::Leading);
+        electing.spawn(async move { role.closed().await });
+        return seen;
+    }
+    let (per_second, burst) = Settings::LEASE_PACE;
+    // What opens the fence cannot be behind it.
+    let own = api.apart(Pace::new(per_second, burst), Fence::open());
+    let (candidate, role) = Candidate::new(own, fence, &settings.lease_namespace, &settings.lease_name, identity());
+    electing.spawn(candidate.run(stop));
+    role
+}
+
+/// The host and something that no other process has.
+fn identity() -> String {
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    let unique = jiff::Timestamp::now().as_nanosecond();
+    format!("{}_{}_{unique:x}", host.trim(), std::process::id())
+}
+
+/// True once the process is told to end (INT, TERM).
+pub fn told_to_stop() -> std::io::Result<watch::Receiver<bool>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (stop, stopped) = watch::channel(false);
+    let (mut term, mut int) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+    tokio::spawn(async move {
+        tokio::select! {
+            _ = term.recv() => {}
+            _ = int.recv() => {}
+        }
+        tracing::info!("told to stop");
+        stop.send_replace(true);
+    });
+    Ok(stopped)
+}
