@@ -6,6 +6,7 @@ use crate::karpenter::nodeclaim::NodeClaim;
 use crate::karpenter::nodeclass::NodeClass;
 use crate::karpenter::nodepool::NodePool;
 use crate::karpenter::overlay::NodeOverlay;
+use crate::kube::device::ResourceSlice;
 use crate::kube::meta::Meta;
 use crate::kube::node::Node;
 use crate::kube::pod::Pod;
@@ -32,6 +33,7 @@ pub struct World {
     pub storage_classes: Vec<StorageClass>,
     pub csi_nodes: Vec<CsiNode>,
     pub attachments: Vec<VolumeAttachment>,
+    pub resource_slices: Vec<ResourceSlice>,
     pub budgets: Vec<PodDisruptionBudget>,
     pub priority_classes: Vec<PriorityClass>,
     pub namespaces: Vec<Namespace>,

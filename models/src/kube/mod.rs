@@ -1,5 +1,6 @@
 //! The part of the Kubernetes API that decides where pods can run.
 
+pub mod device;
 pub mod eviction;
 pub mod meta;
 pub mod node;

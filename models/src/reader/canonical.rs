@@ -39,6 +39,7 @@ named_by_meta!(
     crate::karpenter::nodeclass::NodeClass,
     crate::karpenter::nodepool::NodePool,
     crate::karpenter::overlay::NodeOverlay,
+    crate::kube::device::ResourceSlice,
     crate::kube::node::Node,
     crate::kube::policy::Namespace,
     crate::kube::policy::PodDisruptionBudget,

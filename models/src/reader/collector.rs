@@ -8,6 +8,7 @@ use super::error::{Place, ReadError};
 use super::intern::Interner;
 use super::kind::Kind;
 use super::raw::buffer::RawBuffer;
+use super::raw::device::RawSlice;
 use super::raw::node::{RawClaim, RawNode};
 use super::raw::nodeclass::RawNodeClass;
 use super::raw::nodepool::{RawOverlay, RawPool};
@@ -25,6 +26,7 @@ use crate::karpenter::nodeclaim::NodeClaim;
 use crate::karpenter::nodeclass::NodeClass;
 use crate::karpenter::nodepool::NodePool;
 use crate::karpenter::overlay::NodeOverlay;
+use crate::kube::device::ResourceSlice;
 use crate::kube::meta::Meta;
 use crate::kube::node::Node;
 use crate::kube::policy::{Namespace, PodDisruptionBudget, PriorityClass, Service};
@@ -61,6 +63,7 @@ pub(super) struct Collector {
     pub storage_classes: Vec<Entry<StorageClass>>,
     pub csi_nodes: Vec<Entry<CsiNode>>,
     pub attachments: Vec<Entry<VolumeAttachment>>,
+    pub resource_slices: Vec<Entry<ResourceSlice>>,
     pub budgets: Vec<Entry<PodDisruptionBudget>>,
     pub priority_classes: Vec<Entry<PriorityClass>>,
     pub runtime_classes: Vec<Entry<RuntimeClass>>,
@@ -130,6 +133,7 @@ impl Collector {
             Kind::StorageClass => take!(storage_classes, RawStorageClass),
             Kind::CsiNode => take!(csi_nodes, RawCsiNode),
             Kind::VolumeAttachment => take!(attachments, RawAttachment),
+            Kind::ResourceSlice => take!(resource_slices, RawSlice),
             Kind::PodDisruptionBudget => take!(budgets, RawBudget),
             Kind::PriorityClass => take!(priority_classes, RawPriority),
             Kind::RuntimeClass => take!(runtime_classes, RawRuntime),

@@ -22,6 +22,7 @@ pub(super) enum Kind {
     StorageClass,
     CsiNode,
     VolumeAttachment,
+    ResourceSlice,
     PodDisruptionBudget,
     PriorityClass,
     RuntimeClass,
@@ -30,7 +31,7 @@ pub(super) enum Kind {
     Service,
 }
 
-const KINDS: [(&str, &str, Kind); 25] = [
+const KINDS: [(&str, &str, Kind); 26] = [
     ("", "Pod", Kind::Pod),
     ("", "PodTemplate", Kind::PodTemplate),
     ("", "Node", Kind::Node),
@@ -50,6 +51,7 @@ const KINDS: [(&str, &str, Kind); 25] = [
     ("storage.k8s.io", "StorageClass", Kind::StorageClass),
     ("storage.k8s.io", "CSINode", Kind::CsiNode),
     ("storage.k8s.io", "VolumeAttachment", Kind::VolumeAttachment),
+    ("resource.k8s.io", "ResourceSlice", Kind::ResourceSlice),
     ("policy", "PodDisruptionBudget", Kind::PodDisruptionBudget),
     ("scheduling.k8s.io", "PriorityClass", Kind::PriorityClass),
     ("node.k8s.io", "RuntimeClass", Kind::RuntimeClass),
@@ -82,6 +84,7 @@ impl Kind {
                 | Self::StorageClass
                 | Self::CsiNode
                 | Self::VolumeAttachment
+                | Self::ResourceSlice
                 | Self::PriorityClass
                 | Self::RuntimeClass
                 | Self::Namespace

@@ -9,6 +9,8 @@ use super::ask::{Ask, Event, Refusal, Reply, Target, Ticket};
 
 /// Waits after failures of one object: doubling from the first to the second.
 const BACKOFF: (SignedDuration, SignedDuration) = (SignedDuration::from_millis(500), SignedDuration::from_secs(30));
+/// The same for a pod that a PodDisruptionBudget holds.
+const EVICTION: (SignedDuration, SignedDuration) = (SignedDuration::from_millis(100), SignedDuration::from_secs(10));
 /// A write whose effect is not seen yet is not repeated before.
 const SETTLE: SignedDuration = SignedDuration::from_secs(2);
 /// The same event is told once in this time.
@@ -160,9 +162,11 @@ impl Desk {
             Reply::Refused(Refusal::Conflict) => {
                 self.quiet.insert(key, now + SignedDuration::from_millis(100));
             }
-            Reply::Refused(_) => {
+            Reply::Refused(refusal) => {
+                let held = matches!(refusal, Refusal::Budget { .. } | Refusal::Budgets { .. });
+                let (first, last) = if held { EVICTION } else { BACKOFF };
                 let failures = self.failures.entry(key.clone()).or_default();
-                let wait = BACKOFF.0.saturating_mul(1 << (*failures).min(10)).min(BACKOFF.1);
+                let wait = first.saturating_mul(1 << (*failures).min(10)).min(last);
                 *failures += 1;
                 self.quiet.insert(key, now + wait);
             }
@@ -217,6 +221,23 @@ mod tests {
         assert!(!desk.ask(Part::Lifecycle, delete("a")), "the watch has not shown it");
         desk.seen(&Target::claim("a"));
         assert!(desk.ask(Part::Lifecycle, delete("a")));
+    }
+
+    #[test]
+    fn a_pod_that_a_budget_holds_is_tried_sooner() {
+        let mut desk = Desk::default();
+        let held = Reply::Refused(Refusal::Budget { message: "no".to_owned() });
+        let waits: Vec<i64> = (0..9)
+            .map(|n| {
+                desk.open(at(100_000 * n));
+                let pod = Target::pod("a", "p");
+                assert!(desk.ask(Part::Termination, Ask::Evict { pod: pod.clone(), uid: "u".to_owned() }));
+                let ticket = ticket(&mut desk);
+                desk.answer(ticket, &held, at(100_000 * n));
+                desk.quiet[&pod].as_millisecond() - 100_000 * n
+            })
+            .collect();
+        assert_eq!(waits, [100, 200, 400, 800, 1600, 3200, 6400, 10_000, 10_000]);
     }
 
     #[test]

@@ -22,6 +22,7 @@ pub const HOLD_UNTIL: &str = "millwright.dev/hold-until";
 pub const LAUNCHED: &str = "Launched";
 pub const REGISTERED: &str = "Registered";
 pub const INITIALIZED: &str = "Initialized";
+pub const CONSOLIDATABLE: &str = "Consolidatable";
 pub const DRIFTED: &str = "Drifted";
 pub const DISRUPTION_REASON: &str = "DisruptionReason";
 pub const DRAINED: &str = "Drained";

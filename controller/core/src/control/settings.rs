@@ -40,6 +40,8 @@ pub struct Settings {
     pub hold: SignedDuration,
     pub launch_timeout: SignedDuration,
     pub registration_timeout: SignedDuration,
+    /// Pods' ResourceClaims decide nothing.
+    pub ignore_dra: bool,
     /// Between two looks for a cheaper cluster.
     pub poll: SignedDuration,
 }
@@ -60,6 +62,7 @@ impl Default for Settings {
             hold: SignedDuration::from_secs(60),
             launch_timeout: SignedDuration::from_mins(5),
             registration_timeout: SignedDuration::from_mins(15),
+            ignore_dra: true,
             poll: SignedDuration::from_secs(10),
         }
     }

@@ -76,6 +76,40 @@ fn lif_023_to_026_what_keeps_a_node_from_being_initialized() {
 }
 
 #[test]
+fn lif_027_devices_are_waited_for_where_they_count() {
+    let slice = |name: &str, generation: i64, count: i64, by_owner: bool| {
+        let owner =
+            json!({"metadata": {"ownerReferences": [{"apiVersion": "v1", "kind": "Node", "name": "n", "uid": "n"}]}});
+        let place = if by_owner { owner } else { json!({"spec": {"nodeName": "n"}}) };
+        with(
+            json!({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceSlice", "metadata": {"name": name}, "spec": {
+            "driver": "gpu.example.com",
+            "pool": {"name": "n", "generation": generation, "resourceSliceCount": count}}}),
+            place,
+        )
+    };
+    let asks = json!({"metadata": {"annotations": {"karpenter.sh/requested-dra-drivers": "gpu.example.com"}}});
+    let scene = |spec: &Value, ignore: bool, slices: &[Value]| {
+        let mut stage = launched(spec.clone());
+        stage.settings.ignore_dra = ignore;
+        slices.iter().for_each(|s| stage.put(s.clone()));
+        stage.put(node("n", "c"));
+        stage.settle();
+        stage
+    };
+    let one = slice("a", 1, 2, false);
+    let mut stage = scene(&asks, false, std::slice::from_ref(&one));
+    stage.claim_says("Initialized", "Unknown", "DRADriverPoolsNotPublished");
+    stage.put(slice("b", 1, 2, true));
+    stage.settle();
+    stage.claim_says("Initialized", "True", "Initialized");
+    let newer = [one.clone(), slice("b", 1, 2, false), slice("c", 2, 2, false)];
+    scene(&asks, false, &newer).claim_says("Initialized", "Unknown", "DRADriverPoolsNotPublished");
+    scene(&asks, true, &[]).claim_says("Initialized", "True", "Initialized");
+    scene(&json!({}), false, &[]).claim_says("Initialized", "True", "Initialized");
+}
+
+#[test]
 fn lif_028_initialized_stays() {
     let mut stage = ready(json!({}));
     stage.server.merge("Node", "n", &json!({"status": {"conditions": [{"type": "Ready", "status": "False"}]}}));

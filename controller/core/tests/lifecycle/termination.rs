@@ -318,3 +318,29 @@ fn a_pod_that_cannot_be_read_is_waited_for_until_the_deadline() {
     stage.pass(20);
     assert!(!stage.has("Node", "n"));
 }
+
+#[test]
+fn transitions_and_ends_are_told() {
+    let mut stage = ready(json!({}));
+    let told = |stage: &Stage, reason: &str| -> Vec<String> {
+        stage.events(reason).iter().map(|e| format!("{} {}", e.about, e.message)).collect()
+    };
+    let transition = |kind: &str| {
+        vec![format!(
+            "NodeClaim c Status condition transitioned, Type: {kind}, Status: Unknown -> True, Reason: {kind}"
+        )]
+    };
+    assert_eq!(told(&stage, "Launched"), Vec::<String>::new(), "its first appearance is no transition");
+    for kind in ["Registered", "Initialized", "Ready"] {
+        assert_eq!(told(&stage, kind), transition(kind));
+    }
+    stage.delete("NodeClaim", "c");
+    stage.pass(12);
+    let ends = told(&stage, "Finalized");
+    assert_eq!(ends, ["Node n Finalized karpenter.sh/termination", "NodeClaim c Finalized karpenter.sh/termination"]);
+    assert!(stage.events("Finalized").iter().all(|e| !e.uid.is_empty()));
+    let before = stage.log.len();
+    stage.restart();
+    stage.settle();
+    assert!(stage.log[before..].iter().all(|(_, a, _)| !matches!(a, Ask::Event(_))), "a restart tells nothing anew");
+}

@@ -8,6 +8,7 @@ use crate::karpenter::nodeclaim::NodeClaim;
 use crate::karpenter::nodeclass::NodeClass;
 use crate::karpenter::nodepool::NodePool;
 use crate::karpenter::overlay::NodeOverlay;
+use crate::kube::device::ResourceSlice;
 use crate::kube::meta::Meta;
 use crate::kube::node::Node;
 use crate::kube::policy::{Namespace, PodDisruptionBudget, PriorityClass, Service};
@@ -72,6 +73,7 @@ shelves!(
     storage_classes: StorageClass,
     csi_nodes: CsiNode,
     attachments: VolumeAttachment,
+    resource_slices: ResourceSlice,
     budgets: PodDisruptionBudget,
     priority_classes: PriorityClass,
     runtime_classes: RuntimeClass,

@@ -4,6 +4,7 @@
 //! every fault with the path of its field.
 
 pub(super) mod buffer;
+pub(super) mod device;
 pub(super) mod node;
 pub(super) mod nodeclass;
 pub(super) mod nodepool;

@@ -1,19 +1,25 @@
 //! Whether a node is ready for pods. (spec 40 §4.2)
 
 use millwright_models::karpenter::labels;
+use millwright_models::karpenter::nodeclaim::NodeClaim;
+use millwright_models::kube::device::ResourceSlice;
 use millwright_models::kube::meta::Labels;
 use millwright_models::kube::node::{NO_EXECUTE, NO_SCHEDULE, Node, Taint};
+use millwright_models::world::World;
 
 use super::Case;
 use crate::control::conditions::Truth;
 use crate::control::keys::{INITIALIZED, REBOOTING, REGISTERED, UNREGISTERED};
+use crate::control::view::View;
 
+/// Annotation: names of drivers, with commas between.
+const REQUESTED_DRIVERS: &str = "karpenter.sh/requested-dra-drivers";
 const NOT_READY: &str = "node.kubernetes.io/not-ready";
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 const UNINITIALIZED: &str = "node.cloudprovider.kubernetes.io/uninitialized";
 const READINESS: &str = "readiness.k8s.io/";
 
-pub(super) fn look(case: &mut Case<'_>) {
+pub(super) fn look(case: &mut Case<'_>, view: &View<'_>) {
     if case.conditions.is(INITIALIZED, Truth::True) {
         return case.conditions.refresh(INITIALIZED);
     }
@@ -21,7 +27,7 @@ pub(super) fn look(case: &mut Case<'_>) {
     if !case.claim.is(REGISTERED) || case.conditions.is(REBOOTING, Truth::True) {
         return;
     }
-    if let Err((reason, message)) = check(case) {
+    if let Err((reason, message)) = check(case, view) {
         return case.conditions.set(INITIALIZED, Truth::Unknown, reason, &message);
     }
     let Some(held) = case.node().map(|n| n.meta.labels.clone()) else { return };
@@ -33,7 +39,7 @@ pub(super) fn look(case: &mut Case<'_>) {
     }
 }
 
-fn check(case: &Case<'_>) -> Result<(), (&'static str, String)> {
+fn check(case: &Case<'_>, view: &View<'_>) -> Result<(), (&'static str, String)> {
     let Some(node) = case.node() else {
         return Err(("NodeNotFound", "Node not registered with cluster".to_owned()));
     };
@@ -48,12 +54,38 @@ fn check(case: &Case<'_>) -> Result<(), (&'static str, String)> {
         return Err(("KnownEphemeralTaintsExist", format!("KnownEphemeralTaint \"{}\" still exists", text(taint))));
     }
     let missing = case.claim.requests.iter().find(|(name, amount)| *amount != 0 && node.allocatable.get(name) == 0);
+    if missing.is_none()
+        && !view.settings.ignore_dra
+        && let Some(driver) = drivers(case.claim).find(|driver| !is_published(driver, node, view.world))
+    {
+        return Err(("DRADriverPoolsNotPublished", format!("DRA driver \"{driver}\" has not published its pools")));
+    }
     match missing {
         Some((name, _)) => {
             Err(("ResourceNotRegistered", format!("Resource \"{name}\" was requested but not registered")))
         }
         None => Ok(()),
     }
+}
+
+/// Drivers whose devices the claim's pods ask for.
+fn drivers(claim: &NodeClaim) -> impl Iterator<Item = &str> {
+    let list = claim.meta.annotations.get(REQUESTED_DRIVERS).map(String::as_str).unwrap_or_default();
+    list.split(',').map(str::trim).filter(|d| !d.is_empty())
+}
+
+/// Whether a pool of the driver on this node is whole in its newest
+/// generation.
+fn is_published(driver: &str, node: &Node, world: &World) -> bool {
+    let owned =
+        |s: &ResourceSlice| s.meta.owner_references.iter().any(|o| o.kind == "Node" && o.name == node.meta.name);
+    let here = |s: &&ResourceSlice| s.driver == driver && (s.node_name == node.meta.name || owned(s));
+    let slices: Vec<&ResourceSlice> = world.resource_slices.iter().filter(here).collect();
+    slices.iter().any(|s| {
+        let pool: Vec<_> = slices.iter().filter(|o| o.pool == s.pool).collect();
+        let newest = pool.iter().map(|o| o.generation).max();
+        Some(s.generation) == newest && pool.iter().filter(|o| Some(o.generation) == newest).count() as i64 == s.count
+    })
 }
 
 /// The kubelet says that it is well.

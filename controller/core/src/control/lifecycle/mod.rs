@@ -8,6 +8,7 @@ mod hooks;
 mod initialization;
 mod launch;
 mod liveness;
+mod observer;
 mod pod_events;
 mod registration;
 
@@ -41,6 +42,7 @@ pub struct Lifecycle {
     pod_events: pod_events::PodEvents,
     scans: consistency::Scans,
     calm: calm::Calm,
+    observer: observer::Observer,
     hooks: Vec<Box<dyn Hook + Send>>,
     /// Claims that are to be deleted, by uid, with the reason.
     doomed: BTreeMap<String, &'static str>,
@@ -88,6 +90,7 @@ pub(super) fn by_provider(world: &World) -> FxHashMap<&str, Vec<&Node>> {
 impl Piece for Lifecycle {
     fn look(&mut self, view: &View<'_>, shared: &mut Shared, desk: &mut Desk) {
         self.forget(view);
+        self.observer.look(view, desk);
         self.launches.tell(view, shared, desk);
         self.pod_events.look(view);
         let nodes = by_provider(view.world);
@@ -159,7 +162,7 @@ impl Lifecycle {
         }
         let buys = self.launches.look(&mut case, view, desk);
         registration::look(&mut case, &mut self.hooks, view, shared, desk);
-        initialization::look(&mut case);
+        initialization::look(&mut case, view);
         self.scans.look(&mut case, view, desk);
         self.pod_events.write(&mut case);
         self.end(&case, view, shared, desk);
