@@ -67,6 +67,8 @@ pub struct Slots {
     /// When they were planned: what came to the node before does not fill
     /// them.
     pub since: Option<Timestamp>,
+    /// Until when they are waited for.
+    pub until: Option<Timestamp>,
     pub all: Vec<Slot>,
 }
 
@@ -94,6 +96,8 @@ struct Group {
 struct Written {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     since: Option<Timestamp>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    until: Option<Timestamp>,
     slots: Vec<Group>,
 }
 
@@ -144,14 +148,14 @@ impl Slots {
             all.extend(group.pods.into_iter().map(|pod| Slot { pod: Some(pod), ..kind.clone() }));
             all.extend(std::iter::repeat_n(kind, group.more));
         }
-        Some(Self { since: written.since, all })
+        Some(Self { since: written.since, until: written.until, all })
     }
 
     /// As compact JSON. Where it would grow too large the pods' names are left
     /// out, for owners and shapes are enough to find them; then whole groups,
     /// whose pods the scheduler will place.
     pub fn write(&self) -> String {
-        let mut written = Written { since: self.since, slots: self.groups() };
+        let mut written = Written { since: self.since, until: self.until, slots: self.groups() };
         let mut text = json(&written);
         if text.len() > MOST_BYTES {
             for group in &mut written.slots {
@@ -197,7 +201,7 @@ impl Slots {
     pub fn with(&self, other: &Self) -> Self {
         let missing = other.all.iter().filter(|s| !self.all.contains(s)).cloned();
         let since = self.since.into_iter().chain(other.since).min();
-        Self { since, all: self.all.iter().cloned().chain(missing).collect() }
+        Self { since, until: self.until.max(other.until), all: self.all.iter().cloned().chain(missing).collect() }
     }
 }
 
@@ -310,7 +314,7 @@ mod tests {
 
     #[test]
     fn slots_survive_being_written() {
-        let slots = Slots { since: Some(Timestamp::UNIX_EPOCH), all: (0..5).map(slot).collect() };
+        let slots = Slots { since: Some(Timestamp::UNIX_EPOCH), until: None, all: (0..5).map(slot).collect() };
         let text = slots.write();
         let back = Slots::read(&text).unwrap();
         assert_eq!(back.since, slots.since);
@@ -321,7 +325,7 @@ mod tests {
 
     #[test]
     fn too_many_names_give_way_to_counts() {
-        let slots = Slots { since: None, all: (0..10_000).map(slot).collect() };
+        let slots = Slots { since: None, until: None, all: (0..10_000).map(slot).collect() };
         let text = slots.write();
         assert!(text.len() < MOST_BYTES);
         let back = Slots::read(&text).unwrap();
@@ -331,15 +335,17 @@ mod tests {
             owner: Some(Owner { uid: format!("{n:0200}"), ..Owner::clone(slot(n).owner.as_ref().unwrap()) }),
             ..slot(n)
         };
-        let text = Slots { since: None, all: (0..2000).map(strangers).collect() }.write();
+        let text = Slots { since: None, until: None, all: (0..2000).map(strangers).collect() }.write();
         assert!(text.len() < MOST_BYTES, "{}", text.len());
         assert!(Slots::read(&text).unwrap().all.len() > 200);
     }
 
     #[test]
     fn merged_slots_are_there_once() {
-        let (a, b) =
-            (Slots { since: None, all: vec![slot(0), slot(1)] }, Slots { since: None, all: vec![slot(1), slot(2)] });
+        let (a, b) = (
+            Slots { since: None, until: None, all: vec![slot(0), slot(1)] },
+            Slots { since: None, until: None, all: vec![slot(1), slot(2)] },
+        );
         assert_eq!(a.with(&b).all, [slot(0), slot(1), slot(2)]);
     }
 }

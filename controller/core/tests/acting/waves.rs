@@ -210,3 +210,17 @@ fn a_wave_that_would_save_nothing_is_not_begun() {
     let marks = room.asked(|a| matches!(a, Ask::Patch { target, body, .. } if target.kind == Kind::Node && !body["spec"]["taints"].is_null()));
     assert!(marks.is_empty() && creates(&room) == 0, "{}", room.story());
 }
+
+#[test]
+fn pod_disruption_budgets_are_counted_over_a_whole_wave() {
+    let mut room = three();
+    room.add(json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "all", "namespace": "default"},
+        "spec": {"minAvailable": 4, "selector": {}}, "status": {"disruptionsAllowed": 2}}));
+    room.run(12.0);
+    room.edit("PodDisruptionBudget", "default", "all", json!({"status": {"disruptionsAllowed": 1}}));
+    room.run(10.0);
+    assert!(room.asked(|a| matches!(a, Ask::Evict { .. })).is_empty(), "{}", room.story());
+    assert!(room.count("voluntary_disruption_failed_validations_total", &[]) > 0);
+    room.edit("PodDisruptionBudget", "default", "all", json!({"status": {"disruptionsAllowed": 2}}));
+    room.until("two nodes", 120.0, |r| r.all("Node").len() == 2 && all_run(r));
+}

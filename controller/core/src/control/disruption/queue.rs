@@ -226,7 +226,9 @@ fn hold(command: &mut Command, view: &View<'_>, shared: &mut Shared, desk: &mut 
         if !held && !wanted {
             continue;
         }
-        let far = landing::held_until(real).duration_since(view.now) >= bound - SignedDuration::from_secs(20);
+        let far = landing::slots_on(real)
+            .and_then(|have| have.until)
+            .is_some_and(|end| end.duration_since(view.now) >= bound - SignedDuration::from_secs(20));
         let has = landing::slots_on(real).is_some_and(|have| have.holds(&slots));
         if held && far && has && shared.settled.contains(&real.meta.name) {
             continue;

@@ -26,20 +26,33 @@ pub enum Invalid {
     Scheduling(String),
 }
 
-/// Allowances left for the commands of a pass, per reason.
-pub struct Allowances(BTreeMap<Reason, BTreeMap<String, i64>>);
+/// What is left for the commands of a pass: of the pools' budgets per reason,
+/// and of PodDisruptionBudgets.
+pub struct Allowances {
+    of_pools: BTreeMap<Reason, BTreeMap<String, i64>>,
+    /// Evictions that are spoken for, per budget.
+    evictions: BTreeMap<usize, i64>,
+}
 
 impl Allowances {
+    /// Pods of nodes that are about to go have drawn their part already.
     pub fn new(scene: &Scene<'_>) -> Self {
         let reasons = [Reason::Empty, Reason::Drifted, Reason::Underutilized];
-        Self(reasons.into_iter().map(|r| (r, remaining(scene, r))).collect())
+        let of_pools = reasons.into_iter().map(|r| (r, remaining(scene, r))).collect();
+        let mut evictions = BTreeMap::new();
+        for n in 0..scene.nodes.len() {
+            if scene.nodes[n].is_queued(&scene.memory) {
+                charge(scene, n, &mut evictions);
+            }
+        }
+        Self { of_pools, evictions }
     }
 
     fn draw(&mut self, reason: Reason, pool: &str) -> bool {
-        let granted = self.0.get_mut(&reason).is_some_and(|left| draw(left, pool));
+        let granted = self.of_pools.get_mut(&reason).is_some_and(|left| draw(left, pool));
         if granted {
             // What goes for one reason counts against all.
-            for (other, left) in &mut self.0 {
+            for (other, left) in &mut self.of_pools {
                 if *other != reason
                     && let Some(n) = left.get_mut(pool)
                 {
@@ -48,6 +61,25 @@ impl Allowances {
             }
         }
         granted
+    }
+
+    /// Draws the evictions of a node; the budget that lets too few go.
+    fn evict(&mut self, scene: &Scene<'_>, n: usize) -> Result<(), Invalid> {
+        charge(scene, n, &mut self.evictions);
+        match self.evictions.iter().find(|(b, drawn)| **drawn > scene.pdbs.allowed(**b)) {
+            Some((b, _)) => Err(Invalid::Scheduling(format!(
+                "PodDisruptionBudget {} allows only {} evictions at once",
+                scene.pdbs.key(*b),
+                scene.pdbs.allowed(*b)
+            ))),
+            None => Ok(()),
+        }
+    }
+}
+
+fn charge(scene: &Scene<'_>, n: usize, evictions: &mut BTreeMap<usize, i64>) {
+    for budget in scene.nodes[n].pods.iter().filter_map(|p| scene.pdbs.charged(*p, scene.now)) {
+        *evictions.entry(budget).or_default() += 1;
     }
 }
 
@@ -78,6 +110,7 @@ pub fn proposal(
             return Err(Invalid::Churn(format!("pod {} has come to node {}", pod.full_name(), candidate.node)));
         }
         price += judged.price;
+        allowances.evict(scene, at)?;
     }
     let bought: i64 = command.replacements.iter().map(|r| r.price).sum();
     if price <= bought {

@@ -86,11 +86,13 @@ fn on_node(view: &View<'_>, node: &StateNode<'_>, owed: &Owed, desk: &mut Desk) 
         return State::Settled;
     }
     let have = real.meta.annotations.get(LANDING).and_then(|t| Slots::read(t));
-    let reaches = held_until(real) >= owed.until;
+    let written = have.as_ref().and_then(|h| h.until);
+    let reaches = held_until(real) >= owed.until && written >= Some(owed.until);
     if held && reaches && have.as_ref().is_some_and(|h| h.holds(&owed.slots)) {
         return State::Settled;
     }
-    let all = have.unwrap_or_default().with(&owed.slots);
+    let wanted = Slots { until: Some(owed.until), ..owed.slots.clone() };
+    let all = have.unwrap_or_default().with(&wanted);
     let until = if held { held_until(real).max(owed.until) } else { owed.until };
     desk.ask(Part::Landing, patches::hold(real, &owed.reason, until, &all));
     State::Open

@@ -32,7 +32,7 @@ use super::ask::{Ask, Kind, Refusal, Reply};
 use super::brain::{Hold, Piece, Shared};
 use super::desk::{Desk, Part, Sent};
 use super::settings::Placement;
-use super::slots::{LANDING, Slot, is_left, is_opted_out, needs_scheduler};
+use super::slots::{Slot, is_left, is_opted_out, needs_scheduler};
 use super::view::View;
 use crate::nodes::StateNode;
 use berths::{first_until, initialized_at};
@@ -220,7 +220,7 @@ impl Landing {
             let awaited = shared.awaited.contains(node.name())
                 || node.claim.is_some_and(|c| shared.awaited.contains(&c.meta.name));
             self.timer(view, desk, node, real, awaited);
-            if view.now >= limit(view, node, real, awaited) {
+            if view.now >= limit(node, real, view.settings.hold, awaited) {
                 desk.count("holds_ended_total", &[("cause", "timer")]);
                 self.end(view, desk, real, berth, takers, true);
                 continue;
@@ -267,7 +267,7 @@ impl Landing {
             desk.wake(view.now.saturating_add(third).unwrap_or(Timestamp::MAX));
             return;
         }
-        let limit = limit(view, node, real, awaited);
+        let limit = limit(node, real, view.settings.hold, awaited);
         if node.is_initialized() && limit < until && limit > view.now {
             desk.ask(Part::Landing, patches::prolong(real, limit));
         }
@@ -293,18 +293,17 @@ impl Landing {
     }
 }
 
-/// When a hold is over: as annotated, but on a new node that no wave comes to
-/// so long after it became ready.
-fn limit(view: &View<'_>, node: &StateNode<'_>, real: &Node, awaited: bool) -> Timestamp {
-    let until = held_until(real);
+/// When a hold is over: as annotated at the latest; on a new node so long
+/// after it became ready, and where pods of others come as long as is said for
+/// them.
+fn limit(node: &StateNode<'_>, real: &Node, hold: SignedDuration, awaited: bool) -> Timestamp {
     if awaited {
         return Timestamp::MAX;
     }
-    if real.meta.annotations.contains_key(LANDING) {
-        return until;
-    }
-    let ready = initialized_at(node).and_then(|at| at.checked_add(view.settings.hold).ok());
-    ready.map_or(until, |ready| ready.min(until))
+    let ready = initialized_at(node).and_then(|at| at.checked_add(hold).ok());
+    let others = slots_on(real).and_then(|slots| slots.until);
+    let until = held_until(real);
+    ready.max(others).filter(|_| node.is_initialized()).map_or(until, |end| end.min(until))
 }
 
 /// Whether pods are being moved: nodes without a slot of their own are held as

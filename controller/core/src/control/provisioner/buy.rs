@@ -199,7 +199,7 @@ pub fn slots(view: &View<'_>, pods: &[&Pod], since: Timestamp, pool: &str) -> Sl
     let all = pods.iter().map(|p| Slot::of(p, left(p, view.settings))).collect();
     // Times in the API are whole seconds.
     let since = Timestamp::from_second(since.as_second()).ok();
-    Slots { since, all }
+    Slots { since, until: None, all }
 }
 
 /// A claim as it is to be made: with its name, the finalizer, and what it is
@@ -213,7 +213,7 @@ pub fn claim(object: &Value, name: &str, slots: &Slots) -> Value {
     metadata["name"] = json!(name);
     metadata["finalizers"] = json!([TERMINATION]);
     if !slots.all.is_empty() {
-        metadata["annotations"][SLOTS] = json!(Slots { since: None, all: slots.all.clone() }.write());
+        metadata["annotations"][SLOTS] = json!(Slots { since: None, until: None, all: slots.all.clone() }.write());
     }
     object
 }
