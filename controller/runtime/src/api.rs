@@ -90,6 +90,11 @@ impl Api {
         Self::new(self.client.clone(), pace, fence)
     }
 
+    /// The same client and fence, with a pace of its own.
+    pub fn paced(&self, pace: Pace) -> Self {
+        Self::new(self.client.clone(), pace, self.fence.clone())
+    }
+
     pub async fn get(&self, path: &str) -> Result<Value, ApiError> {
         self.send(Method::GET, path, "application/json", None).await
     }

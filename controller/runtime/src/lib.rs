@@ -19,6 +19,7 @@ pub mod kinds;
 pub mod lease;
 pub mod logs;
 pub mod metrics;
+pub mod observe;
 pub mod pace;
 pub mod provider;
 pub mod report;
