@@ -85,11 +85,6 @@ impl Api {
         Self { client, pace: Arc::new(pace), fence }
     }
 
-    /// The same client with a fence and a pace of its own.
-    pub fn apart(&self, pace: Pace, fence: Fence) -> Self {
-        Self::new(self.client.clone(), pace, fence)
-    }
-
     /// The same client and fence, with a pace of its own.
     pub fn paced(&self, pace: Pace) -> Self {
         Self::new(self.client.clone(), pace, self.fence.clone())
