@@ -8,7 +8,7 @@ use clap::Parser;
 use millwright_core::control::brain::Brain;
 use millwright_kwok::{classes, provider::Kwok};
 use millwright_runtime::logs;
-use millwright_runtime::run::{RunError, client, run, told_to_stop};
+use millwright_runtime::run::{RunError, cluster, run, told_to_stop};
 use millwright_runtime::settings::{Flags, ProviderName, Settings};
 
 /// Provisions, lands and consolidates the nodes of a Kubernetes cluster.
@@ -38,12 +38,12 @@ async fn start(args: &Args) -> Result<(), RunError> {
     let settings = Settings::of(&args.flags, &|name| std::env::var(name).ok())?;
     logs::begin(settings.log_format, settings.log_level);
     let stop = told_to_stop().map_err(|e| RunError::Client(e.to_string()))?;
-    let client = client(settings.kubeconfig.as_deref()).await?;
+    let config = cluster(settings.kubeconfig.as_deref()).await?;
     let brain = Brain::new(settings.core.clone());
     let ProviderName::Kwok = args.provider;
     run(
         &settings,
-        client,
+        config,
         brain,
         |api| {
             tokio::spawn(classes::tend(api.clone()));

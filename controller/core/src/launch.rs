@@ -1,5 +1,6 @@
 //! Which offerings a NodeClaim admits, in the order of price. (spec 50 §9)
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use millwright_models::catalog::{Catalog, CatalogError, Gates, PoolOffering, PoolType, pool_types};
@@ -59,6 +60,7 @@ pub fn claim(object: &Value) -> Result<NodeClaim, LaunchError> {
 /// cheapest first; equal prices in the order of type, zone, capacity type.
 pub fn offers(world: &World, catalog: &Catalog, claim: &NodeClaim, gates: &Gates) -> Result<Vec<Offer>, LaunchError> {
     let wanted = Requirements::from_expressions(&claim.requirements)?;
+    let catalog = &named(catalog, &wanted);
     let types = pool_types(world, catalog, &stand_in(claim), gates)?.types;
     let fitting: Vec<&PoolType> = types.iter().filter(|t| fits(claim, t) && agrees(&t.requirements, &wanted)).collect();
     if fitting.is_empty() {
@@ -80,6 +82,14 @@ pub fn offers(world: &World, catalog: &Catalog, claim: &NodeClaim, gates: &Gates
     let rank = |o: &Offer| (o.price, o.instance_type.clone(), o.zone.clone(), o.capacity_type, o.reservation.clone());
     all.sort_by_cached_key(rank);
     Ok(all)
+}
+
+/// The part of a catalogue that the claim names: a few types of a thousand.
+fn named<'c>(catalog: &'c Catalog, wanted: &Requirements) -> Cow<'c, Catalog> {
+    let Some(names) = wanted.get(labels::INSTANCE_TYPE) else { return Cow::Borrowed(catalog) };
+    let types = catalog.types.iter().filter(|t| names.has(&t.name)).cloned().collect();
+    let Catalog { region, source, digest, .. } = catalog;
+    Cow::Owned(Catalog { region: region.clone(), source: source.clone(), types, digest: digest.clone() })
 }
 
 /// A pool that asks for nothing: the claim says it all, and its pool may have

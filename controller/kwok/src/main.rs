@@ -9,7 +9,7 @@ use clap::Parser;
 use millwright_kwok::kubelet::{Pace, play};
 use millwright_runtime::api::Api;
 use millwright_runtime::fence::Fence;
-use millwright_runtime::run::{RunError, client, told_to_stop};
+use millwright_runtime::run::{RunError, client, cluster, told_to_stop};
 use millwright_runtime::{logs, pace};
 use tracing::level_filters::LevelFilter;
 
@@ -50,7 +50,7 @@ async fn main() -> ExitCode {
 }
 
 async fn run(args: &Args) -> Result<(), RunError> {
-    let client = client(args.kubeconfig.as_deref()).await?;
+    let client = client(cluster(args.kubeconfig.as_deref()).await?)?;
     let api = Api::new(client, pace::Pace::new(1000.0, 1000.0), Fence::open());
     let mut stop = told_to_stop().map_err(|e| RunError::Client(e.to_string()))?;
     let span = Duration::from_secs_f64;

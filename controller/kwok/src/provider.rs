@@ -3,7 +3,7 @@
 use futures::future::BoxFuture;
 use jiff::Timestamp;
 use millwright_core::control::ask::{Instance, Refusal};
-use millwright_core::launch::{self, LaunchError};
+use millwright_core::launch::{self, LaunchError, Offer};
 use millwright_runtime::answer::{Verb, refusal};
 use millwright_runtime::api::{Api, ApiError};
 use millwright_runtime::provider::{Order, Provider};
@@ -32,11 +32,10 @@ impl Kwok {
     }
 
     async fn buy(&self, order: Order) -> Result<Instance, Refusal> {
-        let claim = launch::claim(&order.object).map_err(unfit)?;
-        let offers = launch::offers(&order.world, &order.catalog, &claim, &order.gates).map_err(unfit)?;
-        // There is at least one, or it would have been an error.
-        let Some(offer) = offers.first() else { return Err(unfit(LaunchError::NoOffering(0))) };
-        match self.api.post(NODES, &machine::node(&order.object, offer)).await {
+        let asked = order.clone();
+        let chosen = tokio::task::spawn_blocking(move || cheapest(&asked)).await;
+        let offer = chosen.map_err(|e| Refusal::Unavailable { message: e.to_string() })?.map_err(unfit)?;
+        match self.api.post(NODES, &machine::node(&order.object, &offer)).await {
             Ok(node) => Ok(machine::instance(&node)),
             Err(error) if error.is_conflict() => self.bought(&order).await,
             Err(error) => Err(said(error)),
@@ -101,6 +100,14 @@ impl Provider for Kwok {
     fn instances(&self) -> BoxFuture<'_, Result<Vec<Instance>, Refusal>> {
         Box::pin(self.all())
     }
+}
+
+/// What the order becomes.
+fn cheapest(order: &Order) -> Result<Offer, LaunchError> {
+    let claim = launch::claim(&order.object)?;
+    let offers = launch::offers(&order.world, &order.catalog, &claim, &order.gates)?;
+    // There is at least one, or it would have been an error.
+    offers.into_iter().next().ok_or(LaunchError::NoOffering(0))
 }
 
 fn said(error: ApiError) -> Refusal {

@@ -85,9 +85,9 @@ impl Api {
         Self { client, pace: Arc::new(pace), fence }
     }
 
-    /// The same client with a fence and a pace of its own.
-    pub fn apart(&self, pace: Pace, fence: Fence) -> Self {
-        Self::new(self.client.clone(), pace, fence)
+    /// The same client and fence, with a pace of its own.
+    pub fn paced(&self, pace: Pace) -> Self {
+        Self::new(self.client.clone(), pace, self.fence.clone())
     }
 
     pub async fn get(&self, path: &str) -> Result<Value, ApiError> {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use millwright_core::control::ask::{Ask, Kind, Refusal, Reply, Target};
+use millwright_core::control::ask::{Ask, Event, Kind, Refusal, Reply, Target};
 use millwright_models::catalog::{Catalog, Gates};
 use millwright_models::world::World;
 use serde_json::{Value, json};
@@ -13,6 +13,7 @@ use crate::answer::{Verb, refusal};
 use crate::api::{Api, ApiError};
 use crate::events::Events;
 use crate::metrics::Metrics;
+use crate::pace::Pace;
 use crate::provider::{Order, Provider};
 
 /// Requests to the API server, and to the provider, at a time.
@@ -30,12 +31,14 @@ pub struct Carrier {
     metrics: Metrics,
     writes: Semaphore,
     machines: Semaphore,
+    /// Apart, and slower: news must not hold up what it is about.
+    news: Semaphore,
 }
 
 impl Carrier {
     pub fn new(api: Api, provider: Arc<dyn Provider>, catalog: Arc<Catalog>, gates: Gates, metrics: Metrics) -> Self {
         Self {
-            events: Events::new(api.clone()),
+            events: Events::new(api.paced(Pace::new(50.0, 100.0))),
             api,
             provider,
             catalog,
@@ -43,6 +46,14 @@ impl Carrier {
             metrics,
             writes: Semaphore::new(AT_A_TIME),
             machines: Semaphore::new(AT_A_TIME),
+            news: Semaphore::new(AT_A_TIME),
+        }
+    }
+
+    /// Tells an event that nobody waits for.
+    pub async fn tell(&self, event: &Event) {
+        if let Err(error) = self.events.tell(event).await {
+            tracing::debug!(object = %event.about, reason = event.reason, error = %error, "an event was not told");
         }
     }
 
@@ -72,9 +83,10 @@ impl Carrier {
     async fn write(&self, ask: &Ask, world: &Arc<World>) -> Reply {
         let lanes = match ask {
             Ask::Launch { .. } | Ask::Terminate { .. } | Ask::Describe { .. } | Ask::Instances => &self.machines,
+            Ask::Event(_) => &self.news,
             _ => &self.writes,
         };
-        // Neither is ever closed.
+        // None is ever closed.
         let _lane = lanes.acquire().await.ok();
         match ask {
             Ask::Create { target, object } => {

@@ -21,6 +21,7 @@ use crate::carry::{Carrier, target};
 use crate::gate::{Gate, Known};
 use crate::lease::Role;
 use crate::metrics::{Metrics, Snapshot};
+use crate::observe::Observer;
 use crate::report;
 use crate::watch::{Gone, News};
 
@@ -73,6 +74,7 @@ pub struct Drive {
     plain: bool,
     back: mpsc::Sender<Back>,
     returns: mpsc::Receiver<Back>,
+    observer: Observer,
     /// Objects that cannot be read, as told last.
     unread: BTreeSet<String>,
 }
@@ -87,8 +89,8 @@ impl Drive {
         plain: bool,
     ) -> Self {
         let (back, returns) = mpsc::channel(GO);
-        let (store, unread) = (Live::default(), BTreeSet::new());
-        Self { brain, store, catalog, carrier, gate, metrics, plain, back, returns, unread }
+        let (store, observer, unread) = (Live::default(), Observer::default(), BTreeSet::new());
+        Self { brain, store, catalog, carrier, gate, metrics, plain, back, returns, observer, unread }
     }
 
     /// Runs until `stop`, or until it must not go on.
@@ -165,6 +167,9 @@ impl Drive {
             (world, step)
         });
         self.metrics.observe("millwright_look_seconds", &[], begun.elapsed());
+        if !self.plain {
+            self.observe(&world);
+        }
         // The carrier counts the failures of all calls of the provider.
         for count in step.counts.iter().filter(|c| c.name != "cloudprovider_errors_total") {
             let labels: Vec<(&str, &str)> = count.labels.iter().map(|(k, v)| (*k, v.as_str())).collect();
@@ -177,6 +182,17 @@ impl Drive {
             self.solve(work);
         }
         step.wake
+    }
+
+    /// Tells what has happened to conditions.
+    fn observe(&mut self, world: &World) {
+        for turn in self.observer.look(world, Timestamp::now(), &self.metrics) {
+            turn.tell(&self.metrics);
+            if let Some(event) = turn.event() {
+                let carrier = self.carrier.clone();
+                tokio::spawn(async move { carrier.tell(&event).await });
+            }
+        }
     }
 
     fn begin(&self, request: Request, world: &Arc<World>) {
@@ -283,6 +299,7 @@ impl Drive {
             self.metrics.set("cluster_state_node_count", &[], snapshot.count() as f64);
             if !self.plain {
                 snapshot.publish(&self.metrics);
+                self.observer.publish(Timestamp::now(), &self.metrics);
             }
         });
     }

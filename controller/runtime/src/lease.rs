@@ -49,10 +49,9 @@ struct Standing {
 
 impl Candidate {
     /// `api` must not be behind `fence`: it is what opens it.
-    pub fn new(api: Api, fence: Fence, namespace: &str, name: &str, identity: String) -> (Self, watch::Receiver<Role>) {
-        let (role, seen) = watch::channel(Role::Waiting);
+    pub fn new(api: Api, fence: Fence, namespace: &str, name: &str, role: watch::Sender<Role>) -> Self {
         let collection = format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases");
-        (Self { api, fence, collection, name: name.to_owned(), identity, role }, seen)
+        Self { api, fence, collection, name: name.to_owned(), identity: identity(), role }
     }
 
     /// Tries to lead, leads, until `stop`; then gives the lease back.
@@ -156,6 +155,13 @@ impl Candidate {
             }
         }
     }
+}
+
+/// The host and something that no other process has.
+fn identity() -> String {
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    let unique = Timestamp::now().as_nanosecond();
+    format!("{}_{}_{unique:x}", host.trim(), std::process::id())
 }
 
 /// Whether another's lease may be taken over.

@@ -3,7 +3,7 @@
 //! [`watch`] brings objects, [`drive`] shows them to the
 //! [`Brain`](millwright_core::control::brain::Brain) and [`carry`] does what it
 //! asks for. Machines come from a [`provider`]. Around it: one leader at a time
-//! ([`lease`], [`fence`]), [`metrics`] and health over [`http`], [`logs`], and
+//! ([`elect`], [`lease`], [`fence`]), [`metrics`] and health over [`http`], [`logs`], and
 //! what the user sets ([`settings`]). [`run`] puts all of it together.
 #![forbid(unsafe_code)]
 
@@ -11,6 +11,7 @@ pub mod answer;
 pub mod api;
 pub mod carry;
 pub mod drive;
+pub mod elect;
 pub mod events;
 pub mod fence;
 pub mod gate;
@@ -19,6 +20,7 @@ pub mod kinds;
 pub mod lease;
 pub mod logs;
 pub mod metrics;
+pub mod observe;
 pub mod pace;
 pub mod provider;
 pub mod report;

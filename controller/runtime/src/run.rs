@@ -13,11 +13,11 @@ use tokio::task::JoinSet;
 use crate::api::Api;
 use crate::carry::Carrier;
 use crate::drive::{Drive, DriveError};
+use crate::elect::elect;
 use crate::fence::Fence;
 use crate::gate::Gate;
 use crate::http::{Site, listen, serve};
 use crate::kinds::watched;
-use crate::lease::{Candidate, Role};
 use crate::metrics::Metrics;
 use crate::pace::Pace;
 use crate::provider::Provider;
@@ -38,24 +38,30 @@ pub enum RunError {
     Catalog(#[from] CatalogError),
     #[error("{path}: {problem}")]
     File { path: String, problem: std::io::Error },
+    #[error("the thread that holds the lease: {0}")]
+    Thread(std::io::Error),
     #[error("port {port}: {problem}")]
     Port { port: u16, problem: std::io::Error },
     #[error(transparent)]
     Drive(#[from] DriveError),
 }
 
-/// A client for the cluster that `kubeconfig` names; for the one we run in, or
-/// the user's own, if none is given.
-pub async fn client(kubeconfig: Option<&Path>) -> Result<Client, RunError> {
+/// How to reach the cluster that `kubeconfig` names; the one we run in, or the
+/// user's own, if none is given.
+pub async fn cluster(kubeconfig: Option<&Path>) -> Result<Config, RunError> {
     let failed = |error: &dyn std::error::Error| RunError::Client(error.to_string());
-    let config = match kubeconfig {
+    match kubeconfig {
         Some(path) => {
             let file = Kubeconfig::read_from(path).map_err(|e| failed(&e))?;
-            Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await.map_err(|e| failed(&e))?
+            Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await.map_err(|e| failed(&e))
         }
-        None => Config::infer().await.map_err(|e| failed(&e))?,
-    };
-    Client::try_from(config).map_err(|e| failed(&e))
+        None => Config::infer().await.map_err(|e| failed(&e)),
+    }
+}
+
+/// A client of the runtime that it is made in.
+pub fn client(config: Config) -> Result<Client, RunError> {
+    Client::try_from(config).map_err(|e| RunError::Client(e.to_string()))
 }
 
 /// The catalogue that the settings name.
@@ -70,7 +76,7 @@ pub fn catalog(settings: &Settings) -> Result<Catalog, RunError> {
 /// lease back at the end.
 pub async fn run(
     settings: &Settings,
-    client: Client,
+    config: Config,
     brain: Brain,
     provider: impl FnOnce(Api) -> Arc<dyn Provider>,
     stop: watch::Receiver<bool>,
@@ -82,7 +88,7 @@ pub async fn run(
     let gate = Gate::new(&kinds);
     let fence = if settings.leader_election { Fence::closed() } else { Fence::open() };
     let pace = Pace::new(settings.kube_client_qps, settings.kube_client_burst);
-    let api = Api::new(client, pace, fence.clone());
+    let api = Api::new(client(config.clone())?, pace, fence.clone());
 
     // Dropping it ends what still runs.
     let mut aside = JoinSet::new();
@@ -98,46 +104,16 @@ pub async fn run(
         aside.spawn(follow(api.clone(), kind, news.clone()));
     }
     drop(news);
-    let mut electing = JoinSet::new();
-    let role = elect(&mut electing, settings, &api, fence, stop.clone());
+    let (role, electing) = elect(settings, config, fence, stop.clone())?;
     let carrier = Carrier::new(api.clone(), provider(api), catalog.clone(), gates, metrics.clone());
     let drive = Drive::new(brain, catalog, Arc::new(carrier), gate, metrics, settings.no_observability);
     tracing::info!(version = env!("CARGO_PKG_VERSION"), region = settings.region, "starting");
     let ended = drive.run(taken, role, stop).await;
-    // Gives the lease back; one that was lost is not ours to give.
-    if ended.is_ok()
-        && let Some(Err(error)) = electing.join_next().await
-    {
-        tracing::error!(error = %error, "leader election was broken off");
+    // Time to give the lease back; one that was lost is not ours to give.
+    if ended.is_ok() {
+        electing.end().await;
     }
     Ok(ended?)
-}
-
-fn elect(
-    electing: &mut JoinSet<()>,
-    settings: &Settings,
-    api: &Api,
-    fence: Fence,
-    stop: watch::Receiver<bool>,
-) -> watch::Receiver<Role> {
-    if !settings.leader_election {
-        let (role, seen) = watch::channel(Role::Leading);
-        electing.spawn(async move { role.closed().await });
-        return seen;
-    }
-    let (per_second, burst) = Settings::LEASE_PACE;
-    // What opens the fence cannot be behind it.
-    let own = api.apart(Pace::new(per_second, burst), Fence::open());
-    let (candidate, role) = Candidate::new(own, fence, &settings.lease_namespace, &settings.lease_name, identity());
-    electing.spawn(candidate.run(stop));
-    role
-}
-
-/// The host and something that no other process has.
-fn identity() -> String {
-    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
-    let unique = jiff::Timestamp::now().as_nanosecond();
-    format!("{}_{}_{unique:x}", host.trim(), std::process::id())
 }
 
 /// True once the process is told to end (INT, TERM).

@@ -80,10 +80,15 @@ impl Plane {
 
     /// A client with all rights; needs a tokio runtime around it.
     pub async fn client(&self) -> Result<kube::Client, PlaneError> {
+        Ok(kube::Client::try_from(self.config().await?)?)
+    }
+
+    /// How to reach it, with all rights.
+    pub async fn config(&self) -> Result<Config, PlaneError> {
         let file = Kubeconfig::read_from(self.kubeconfig())?;
         let mut config = Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await?;
         config.default_namespace = "default".to_owned();
-        Ok(kube::Client::try_from(config)?)
+        Ok(config)
     }
 
     /// Whether all components still run.

@@ -141,7 +141,7 @@ impl Stage {
             ..Flags::default()
         };
         let settings = Settings::of(&flags, &|_| None).unwrap();
-        let client = self.client().await;
+        let config = self.plane.config().await.unwrap();
         let brain = Brain::of(settings.core.clone(), vec![(Part::Lifecycle, Box::new(piece))]);
         let (stop, stopped) = watch::channel(false);
         let running = tokio::spawn(async move {
@@ -149,7 +149,7 @@ impl Stage {
                 tokio::spawn(classes::tend(api.clone()));
                 Arc::new(Kwok::new(api))
             };
-            run(&settings, client, brain, provider, stopped).await
+            run(&settings, config, brain, provider, stopped).await
         });
         Controller { ports, stop, running }
     }

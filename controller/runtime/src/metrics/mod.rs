@@ -18,7 +18,7 @@ use prometheus_client::registry::Registry;
 pub use gauges::Snapshot;
 
 /// Names and values, in order.
-type Labels = Vec<(String, String)>;
+pub type Labels = Vec<(String, String)>;
 
 /// Everything that is measured. Copies share it.
 #[derive(Clone, Default)]
@@ -52,6 +52,45 @@ const DURATIONS: [f64; 45] = [
 ];
 /// Seconds, for calls.
 const CALLS: [f64; 11] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+/// Seconds, for conditions.
+const CONDITIONS: [f64; 15] =
+    [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0];
+/// Seconds, for the end of claims.
+const ENDS: [f64; 12] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0];
+/// Seconds, for the life of nodes: a quarter of an hour to 30 days.
+const LIVES: [f64; 21] = [
+    900.0,
+    1800.0,
+    2700.0,
+    3600.0,
+    7200.0,
+    14_400.0,
+    21_600.0,
+    28_800.0,
+    36_000.0,
+    43_200.0,
+    57_600.0,
+    72_000.0,
+    86_400.0,
+    172_800.0,
+    259_200.0,
+    432_000.0,
+    864_000.0,
+    1_296_000.0,
+    1_728_000.0,
+    2_160_000.0,
+    2_592_000.0,
+];
+
+fn buckets(name: &str) -> &'static [f64] {
+    match name {
+        "cloudprovider_duration_seconds" => &CALLS,
+        "nodeclaims_termination_duration_seconds" => &ENDS,
+        "nodes_lifetime_duration_seconds" => &LIVES,
+        _ if name.starts_with("operator_") => &CONDITIONS,
+        _ => &DURATIONS,
+    }
+}
 
 impl Metrics {
     /// With the version that runs.
@@ -90,7 +129,7 @@ impl Metrics {
     }
 
     /// Sets all gauges of a name: those not given vanish.
-    fn set_all(&self, name: &str, values: Vec<(Labels, f64)>) {
+    pub fn set_all(&self, name: &str, values: Vec<(Labels, f64)>) {
         let inner = &mut *self.lock();
         let family = inner.gauge(name);
         family.clear();
@@ -103,8 +142,7 @@ impl Metrics {
     pub fn observe(&self, name: &str, labels: &[(&str, &str)], took: Duration) {
         let inner = &mut *self.lock();
         let family = inner.histograms.entry(name.to_owned()).or_insert_with(|| {
-            let buckets: &[f64] = if name.starts_with("cloudprovider") { &CALLS } else { &DURATIONS };
-            let family = Family::new_with_constructor(Buckets(buckets));
+            let family = Family::new_with_constructor(Buckets(buckets(name)));
             inner.registry.register(names::full(name), names::text(name), family.clone());
             family
         });
