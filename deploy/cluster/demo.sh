@@ -19,7 +19,7 @@ count() { kubectl get "$@" --no-headers 2>/dev/null | wc -l; }
 nodes() { kubectl get nodepools; echo; kubectl get nodeclaims -L karpenter.sh/nodepool; }
 events() {
     kubectl get events -A --sort-by=.lastTimestamp -o custom-columns=REASON:.reason,KIND:.involvedObject.kind,NAME:.involvedObject.name,MESSAGE:.message \
-        --field-selector source=karpenter | tail -n "${1:-8}"
+        --field-selector source=karpenter | { grep -v 'Status condition transitioned' || true; } | tail -n "${1:-8}"
 }
 
 # Waits up to $1 seconds for a command to succeed.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use millwright_core::control::ask::{Ask, Event, Kind, Refusal, Reply, Target};
+use millwright_core::control::ask::{Ask, Kind, Refusal, Reply, Target};
 use millwright_models::catalog::{Catalog, Gates};
 use millwright_models::world::World;
 use serde_json::{Value, json};
@@ -47,13 +47,6 @@ impl Carrier {
             writes: Semaphore::new(AT_A_TIME),
             machines: Semaphore::new(AT_A_TIME),
             news: Semaphore::new(AT_A_TIME),
-        }
-    }
-
-    /// Tells an event that nobody waits for.
-    pub async fn tell(&self, event: &Event) {
-        if let Err(error) = self.events.tell(event).await {
-            tracing::debug!(object = %event.about, reason = event.reason, error = %error, "an event was not told");
         }
     }
 

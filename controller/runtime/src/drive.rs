@@ -188,10 +188,6 @@ impl Drive {
     fn observe(&mut self, world: &World) {
         for turn in self.observer.look(world, Timestamp::now(), &self.metrics) {
             turn.tell(&self.metrics);
-            if let Some(event) = turn.event() {
-                let carrier = self.carrier.clone();
-                tokio::spawn(async move { carrier.tell(&event).await });
-            }
         }
     }
 

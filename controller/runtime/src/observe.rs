@@ -1,47 +1,25 @@
-//! What happens to status conditions, and to objects as they go. (10-api §15)
+//! Metrics and log lines of what happens to status conditions, and to objects
+//! as they go. (10-api §15) Events about it are the brain's.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use jiff::Timestamp;
-use millwright_core::control::ask::{Event, Kind, Target};
+use millwright_core::control::ask::{Kind, Target};
 use millwright_models::karpenter::labels;
 use millwright_models::kube::meta::{Condition, Meta};
 use millwright_models::world::World;
 
 use crate::metrics::Metrics;
 
-/// Conditions whose changes are told as events, which are called like them.
-const TOLD: [&str; 17] = [
-    "ConsistentStateFound",
-    "Consolidatable",
-    "DisruptionReason",
-    "Drained",
-    "Drifted",
-    "Initialized",
-    "InstanceTerminating",
-    "Launched",
-    "NodeClassReady",
-    "NodeRegistrationHealthy",
-    "Provisioning",
-    "Ready",
-    "ReadyForProvisioning",
-    "Rebooting",
-    "Registered",
-    "ValidationSucceeded",
-    "VolumesDetached",
-];
-
 /// A condition that has changed its status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Turn {
     pub about: Target,
-    pub uid: String,
     pub condition: String,
     pub from: String,
     pub to: String,
     pub reason: String,
-    pub message: String,
     /// How long it was as it was.
     pub after: Duration,
 }
@@ -88,12 +66,10 @@ impl Observer {
                 if let Some(last) = last.filter(|last| last.status != c.status) {
                     turns.push(Turn {
                         about: about.clone(),
-                        uid: meta.uid.clone(),
                         condition: c.kind.clone(),
                         from: last.status.clone(),
                         to: c.status.clone(),
                         reason: c.reason.clone(),
-                        message: c.message.clone(),
                         after: span(last.since, since),
                     });
                 }
@@ -178,23 +154,6 @@ impl Turn {
             }
         }
     }
-
-    /// As an event; node classes tell none.
-    pub fn event(&self) -> Option<Event> {
-        let reason = TOLD.iter().find(|t| **t == self.condition)?;
-        if self.about.kind == Kind::NodeClass {
-            return None;
-        }
-        let Self { condition, from, to, .. } = self;
-        let mut message = format!(
-            "Status condition transitioned, Type: {condition}, Status: {from} -> {to}, Reason: {}",
-            self.reason
-        );
-        if !self.message.is_empty() {
-            message.push_str(&format!(", Message: {}", self.message));
-        }
-        Some(Event { about: self.about.clone(), uid: self.uid.clone(), warning: false, reason, message })
-    }
 }
 
 /// Everything that has conditions.
@@ -249,20 +208,11 @@ mod tests {
             (turns[0].from.as_str(), turns[0].to.as_str(), turns[0].after),
             ("Unknown", "True", Duration::from_secs(30))
         );
-        assert_eq!(
-            turns[0].event().map(|e| (e.reason, e.message)),
-            Some((
-                "Registered",
-                "Status condition transitioned, Type: Registered, Status: Unknown -> True, Reason: Registered"
-                    .to_owned()
-            ))
-        );
         assert!(observer.look(&world("True", 130), at(140), &metrics).is_empty());
         observer.publish(at(140), &metrics);
         let text = metrics.text().unwrap();
         let line = r#"operator_nodeclaim_status_condition_current_status_seconds{namespace="",name="c",type="Registered",status="True",reason="Registered"} 10.0"#;
         assert!(text.lines().any(|l| l == line), "{text}");
-        assert!(TOLD.is_sorted());
     }
 
     #[test]
