@@ -10,7 +10,7 @@ use crate::kube::meta::Meta;
 use crate::kube::node::Node;
 use crate::kube::pod::Pod;
 use crate::kube::policy::{Namespace, PodDisruptionBudget, PriorityClass, Service};
-use crate::kube::volume::{CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::kube::volume::{CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment};
 use crate::kube::workload::{DaemonSet, PodTemplate, Workload};
 
 /// Everything known about a cluster. Each list is sorted by namespace and
@@ -31,12 +31,26 @@ pub struct World {
     pub volumes: Vec<PersistentVolume>,
     pub storage_classes: Vec<StorageClass>,
     pub csi_nodes: Vec<CsiNode>,
+    pub attachments: Vec<VolumeAttachment>,
     pub budgets: Vec<PodDisruptionBudget>,
     pub priority_classes: Vec<PriorityClass>,
     pub namespaces: Vec<Namespace>,
     pub services: Vec<Service>,
+    /// Objects of a live cluster that exist and are missing in the lists,
+    /// since they could not be read.
+    pub unread: Vec<Unread>,
     /// What was assumed or left out, one sentence each.
     pub warnings: Vec<String>,
+}
+
+/// An object that could not be read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unread {
+    pub kind: &'static str,
+    pub namespace: String,
+    pub name: String,
+    /// Of a pod: where it runs.
+    pub node_name: Option<String>,
 }
 
 impl World {

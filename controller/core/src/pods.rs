@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 use millwright_models::karpenter::labels::DO_NOT_DISRUPT;
-use millwright_models::kube::node::Taint;
+use millwright_models::kube::node::{NO_SCHEDULE, Taint};
 use millwright_models::kube::pod::Pod;
 
 use crate::duration;
@@ -57,7 +57,7 @@ pub fn is_shielded(pod: &Pod, now: Timestamp) -> bool {
 
 /// Stays on a node that is being drained.
 pub fn tolerates_disruption(pod: &Pod) -> bool {
-    let taint = Taint { key: DISRUPTED.to_owned(), value: String::new(), effect: "NoSchedule".to_owned() };
+    let taint = Taint::new(DISRUPTED, "", NO_SCHEDULE);
     pod.spec.tolerations.iter().any(|t| t.tolerates(&taint))
 }
 

@@ -123,7 +123,7 @@ mod tests {
     }
 
     fn taint(key: &str, value: &str, effect: &str) -> Taint {
-        Taint { key: key.into(), value: value.into(), effect: effect.into() }
+        Taint::new(key, value, effect)
     }
 
     const AWS: &str = "karpenter.k8s.aws";

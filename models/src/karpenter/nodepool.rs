@@ -23,6 +23,20 @@ pub struct NodePool {
     pub conditions: Vec<Condition>,
     /// Whether `status` was given at all.
     pub has_status: bool,
+    /// What schema and run-time validation refuse, field and reason. Only a
+    /// live cluster holds such pools; nothing is bought for them.
+    pub faults: Vec<(String, String)>,
+    pub status: Status,
+}
+
+/// `status`, conditions aside.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Status {
+    /// What its nodes offer together, the `nodes` entry among it.
+    pub resources: Resources,
+    pub nodes: Option<i64>,
+    /// Generation of the NodeClass that the registration health is about.
+    pub node_class_generation: Option<i64>,
 }
 
 /// `spec.template`.

@@ -17,6 +17,8 @@ pub struct Meta {
     /// `default` for namespaced objects without one, empty for cluster-scoped ones.
     pub namespace: String,
     pub uid: String,
+    /// Empty where it was not written.
+    pub resource_version: String,
     pub labels: Labels,
     pub annotations: Labels,
     pub creation_timestamp: Option<Timestamp>,
@@ -35,6 +37,7 @@ pub struct OwnerReference {
     pub name: String,
     pub uid: String,
     pub controller: bool,
+    pub block_owner_deletion: Option<bool>,
 }
 
 /// A status condition.

@@ -1,4 +1,4 @@
-//! PersistentVolumeClaims, PersistentVolumes, StorageClasses, CSINodes.
+//! PersistentVolumeClaims, PersistentVolumes, StorageClasses, VolumeAttachments, CSINodes.
 
 use std::collections::BTreeMap;
 
@@ -36,6 +36,15 @@ pub struct StorageClass {
     pub immediate: bool,
     /// Alternatives of `allowedTopologies`, each a conjunction of `In`.
     pub topologies: Vec<NodeSelectorTerm>,
+}
+
+/// A volume that is, or is to be, attached to a node.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VolumeAttachment {
+    pub meta: Meta,
+    pub node_name: String,
+    /// The PersistentVolume; none for an inline volume.
+    pub volume_name: Option<String>,
 }
 
 /// What drivers run on a node: limit per driver; `None` is unlimited.

@@ -9,11 +9,10 @@ use super::columns::Labelled;
 use crate::karpenter::labels;
 use crate::karpenter::nodeclaim::NodeClaim;
 use crate::kube::meta::Labels;
-use crate::kube::node::{Node, Taint};
+use crate::kube::node::{NO_SCHEDULE, Node, Taint, UNSCHEDULABLE};
 use crate::resources::Resources;
 use crate::world::World;
 
-const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 const DISRUPTED: &str = "karpenter.sh/disrupted";
 const REBOOTING: &str = "karpenter.sh/rebooting";
 const UNREGISTERED: &str = "karpenter.sh/unregistered";
@@ -136,7 +135,7 @@ fn from_node<'w>(node: &'w Node, claim: Option<&'w NodeClaim>) -> Place<'w> {
     all.entry(labels::HOSTNAME.to_owned()).or_insert_with(|| node.meta.name.clone());
     let mut taints = node.taints.clone();
     if node.unschedulable && !taints.iter().any(|t| t.key == UNSCHEDULABLE) {
-        taints.push(Taint { key: UNSCHEDULABLE.to_owned(), value: String::new(), effect: "NoSchedule".to_owned() });
+        taints.push(Taint::new(UNSCHEDULABLE, "", NO_SCHEDULE));
     }
     if node.meta.annotations.contains_key(HOLD) {
         taints.retain(|t| t.key != UNSCHEDULABLE);

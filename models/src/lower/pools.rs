@@ -43,6 +43,9 @@ fn unusable(pool: &NodePool) -> Option<String> {
     if pool.meta.deletion_timestamp.is_some() {
         return Some("it is being deleted".to_owned());
     }
+    if let Some((field, message)) = pool.faults.first() {
+        return Some(format!("{field}: {message}"));
+    }
     let ready = pool.conditions.iter().find(|c| c.kind == "Ready");
     match ready {
         Some(c) if c.status != "True" => Some(format!("its condition Ready is {}: {}", c.status, c.message)),

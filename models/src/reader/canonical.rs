@@ -8,6 +8,10 @@ use crate::kube::meta::Meta;
 /// What objects are sorted by and told apart with.
 pub(super) trait Named {
     fn names(&self) -> (&str, &str);
+
+    /// Whether nothing that matters tells the two apart. The version does not
+    /// matter: two dumps may hold one object.
+    fn says_the_same(&self, other: &Self) -> bool;
 }
 
 macro_rules! named_by_meta {
@@ -15,6 +19,12 @@ macro_rules! named_by_meta {
         $(impl Named for $object {
             fn names(&self) -> (&str, &str) {
                 (&self.meta.namespace, &self.meta.name)
+            }
+
+            fn says_the_same(&self, other: &Self) -> bool {
+                let mut other = other.clone();
+                other.meta.resource_version.clone_from(&self.meta.resource_version);
+                *self == other
             }
         })*
     };
@@ -38,23 +48,34 @@ named_by_meta!(
     crate::kube::volume::PersistentVolume,
     crate::kube::volume::PersistentVolumeClaim,
     crate::kube::volume::StorageClass,
+    crate::kube::volume::VolumeAttachment,
 );
 
 impl Named for super::raw::pod::PodDraft {
     fn names(&self) -> (&str, &str) {
         (&self.namespace, &self.name)
     }
+
+    fn says_the_same(&self, other: &Self) -> bool {
+        self == other
+    }
 }
 
-impl<T> Named for (Meta, T) {
+impl<T: Clone + PartialEq> Named for (Meta, T) {
     fn names(&self) -> (&str, &str) {
         (&self.0.namespace, &self.0.name)
+    }
+
+    fn says_the_same(&self, other: &Self) -> bool {
+        let mut meta = other.0.clone();
+        meta.resource_version.clone_from(&self.0.resource_version);
+        self.0 == meta && self.1 == other.1
     }
 }
 
 /// Sorts by namespace and name and drops repetitions. Two objects of one name
 /// that differ are an error.
-pub(super) fn canonical<T: Named + PartialEq>(
+pub(super) fn canonical<T: Named>(
     list: &mut Vec<Entry<T>>,
     kind: impl Fn(&T) -> Kind,
     files: &[String],
@@ -67,7 +88,7 @@ pub(super) fn canonical<T: Named + PartialEq>(
     list.sort_by(order);
     list.dedup_by(|later, first| {
         let same = later.value.names() == first.value.names() && kind(&later.value) == kind(&first.value);
-        if same && later.value != first.value {
+        if same && !first.value.says_the_same(&later.value) {
             let (namespace, name) = first.value.names();
             let object = kind(&first.value).object(namespace, name);
             let (one, other) = (first.place.describe(files), later.place.describe(files));

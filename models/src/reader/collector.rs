@@ -16,7 +16,7 @@ use super::raw::policy::{
     LimitRange, RawBudget, RawLimitRange, RawNamespace, RawPriority, RawRuntime, RawService, RuntimeClass,
 };
 use super::raw::settle;
-use super::raw::volume::{RawCsiNode, RawStorageClass, RawVolume, RawVolumeClaim};
+use super::raw::volume::{RawAttachment, RawCsiNode, RawStorageClass, RawVolume, RawVolumeClaim};
 use super::raw::workload::{RawController, RawPodTemplate, RawWorkload, WorkloadDraft};
 use super::source::Source;
 use crate::faults::Faults;
@@ -28,7 +28,8 @@ use crate::karpenter::overlay::NodeOverlay;
 use crate::kube::meta::Meta;
 use crate::kube::node::Node;
 use crate::kube::policy::{Namespace, PodDisruptionBudget, PriorityClass, Service};
-use crate::kube::volume::{CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::kube::volume::{CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment};
+use crate::world::Unread;
 
 /// An object and where it was read.
 #[derive(Clone, Debug)]
@@ -59,12 +60,15 @@ pub(super) struct Collector {
     pub volumes: Vec<Entry<PersistentVolume>>,
     pub storage_classes: Vec<Entry<StorageClass>>,
     pub csi_nodes: Vec<Entry<CsiNode>>,
+    pub attachments: Vec<Entry<VolumeAttachment>>,
     pub budgets: Vec<Entry<PodDisruptionBudget>>,
     pub priority_classes: Vec<Entry<PriorityClass>>,
     pub runtime_classes: Vec<Entry<RuntimeClass>>,
     pub limit_ranges: Vec<Entry<LimitRange>>,
     pub namespaces: Vec<Entry<Namespace>>,
     pub services: Vec<Entry<Service>>,
+    /// Objects that were read and could not be completed.
+    pub unread: Vec<Unread>,
 }
 
 impl Collector {
@@ -125,6 +129,7 @@ impl Collector {
             Kind::PersistentVolume => take!(volumes, RawVolume),
             Kind::StorageClass => take!(storage_classes, RawStorageClass),
             Kind::CsiNode => take!(csi_nodes, RawCsiNode),
+            Kind::VolumeAttachment => take!(attachments, RawAttachment),
             Kind::PodDisruptionBudget => take!(budgets, RawBudget),
             Kind::PriorityClass => take!(priority_classes, RawPriority),
             Kind::RuntimeClass => take!(runtime_classes, RawRuntime),
@@ -142,9 +147,10 @@ impl Collector {
         source: Source<'_>,
         keep: impl FnOnce(R, &mut Faults, &mut Interner) -> T,
     ) -> Option<T> {
-        // A tree is gone once it is read; text can be asked again.
-        let (text, identity) = match &source {
-            Source::Json(text) => (Some(*text), None),
+        // A tree is gone once it is read; the others can be asked again.
+        let (again, identity) = match &source {
+            Source::Json(text) => (Some(Source::Json(text)), None),
+            Source::Borrowed(tree) => (Some(Source::Borrowed(tree)), None),
             Source::Tree(_) => (None, Some(source.identity())),
         };
         let mut faults = Faults::default();
@@ -158,7 +164,7 @@ impl Collector {
         if faults.is_empty() {
             return kept;
         }
-        let identity = identity.or_else(|| text.map(|t| Source::Json(t).identity()));
+        let identity = identity.or_else(|| again.map(|a| a.identity()));
         let (namespace, name) = identity.unwrap_or_default();
         let object = kind.object(&namespace, &name);
         for (field, message) in faults.0 {

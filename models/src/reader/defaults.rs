@@ -6,10 +6,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rustc_hash::FxHashMap;
 
-use super::collector::Entry;
+use super::collector::Collector;
 use super::intern::Interner;
 use super::raw::Quantities;
-use super::raw::policy::{LimitRange, RuntimeClass};
+use super::raw::policy::LimitRange;
 use crate::faults::Faults;
 use crate::kube::pod::{Container, PodSpec};
 use crate::kube::policy::PriorityClass;
@@ -48,27 +48,26 @@ pub(super) struct Context<'a> {
 }
 
 impl Defaults {
-    /// Lists sorted by name.
-    pub fn new(
-        limits: Vec<Entry<LimitRange>>,
-        priorities: &[PriorityClass],
-        runtimes: Vec<Entry<RuntimeClass>>,
-    ) -> Self {
+    /// What the collected LimitRanges, PriorityClasses and RuntimeClasses say;
+    /// lists sorted by name.
+    pub fn of(collector: &Collector) -> Self {
         let mut defaults = Self::default();
-        for range in limits {
-            let range = range.value;
+        for range in &collector.limit_ranges {
+            let range = range.value.clone();
             defaults.limit_ranges.entry(range.meta.namespace.clone()).or_default().push(range);
         }
+        let priorities: Vec<&PriorityClass> = collector.priority_classes.iter().map(|p| &p.value).collect();
         // Kubernetes' own two exist in every cluster.
         for (name, value) in [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)] {
             defaults.priorities.insert(name.to_owned(), value);
         }
-        for class in priorities {
+        for class in &priorities {
             defaults.priorities.insert(class.meta.name.clone(), class.value);
         }
         // Of several the API server takes the lowest.
         defaults.global_priority = priorities.iter().filter(|c| c.global_default).map(|c| c.value).min();
-        defaults.overheads = runtimes.into_iter().map(|r| (r.value.meta.name, r.value.overhead)).collect();
+        defaults.overheads =
+            collector.runtime_classes.iter().map(|r| (r.value.meta.name.clone(), r.value.overhead.clone())).collect();
         defaults
     }
 

@@ -95,6 +95,7 @@ fn pod(workload: &WorkloadDraft, stem: &str, number: u32, collector: &mut Collec
             name: workload.meta.name.clone(),
             uid: workload.meta.uid.clone(),
             controller: true,
+            block_owner_deletion: None,
         }),
         is_static: false,
         labels: collector.interner.labels(labels),

@@ -8,8 +8,9 @@ use super::canonical::{canonical, values};
 use super::collector::{Collector, Entry};
 use super::daemons::{newest, representative};
 use super::defaults::{Context, Defaults, Shape};
-use super::error::{Place, ReadErrors};
+use super::error::{Place, ReadError, ReadErrors};
 use super::expand::expand;
+use super::intern::Interner;
 use super::kind::Kind;
 use super::raw::pod::{PodDraft, TemplateDraft};
 use super::raw::workload::WorkloadDraft;
@@ -18,8 +19,9 @@ use crate::karpenter::default_pools;
 use crate::kube::meta::Meta;
 use crate::kube::pod::{Pod, PodSpec};
 use crate::kube::workload::{DaemonSet, PodTemplate, Workload};
-use crate::world::World;
+use crate::world::{Unread, World};
 
+/// Everything, or what is wrong with it.
 pub(super) fn finish(mut collector: Collector, options: &ReadOptions) -> Result<World, ReadErrors> {
     settle(&mut collector);
     let mut warnings = Vec::new();
@@ -29,29 +31,56 @@ pub(super) fn finish(mut collector: Collector, options: &ReadOptions) -> Result<
     collector.claims.sort_by(|a, b| {
         (&a.value.meta.namespace, &a.value.meta.name).cmp(&(&b.value.meta.namespace, &b.value.meta.name))
     });
-    let priority_classes = values(std::mem::take(&mut collector.priority_classes));
-    let limits = std::mem::take(&mut collector.limit_ranges);
-    let runtimes = std::mem::take(&mut collector.runtime_classes);
-    let mut shaper = Shaper { defaults: Defaults::new(limits, &priority_classes, runtimes), collector };
+    for pool in &collector.node_pools {
+        let object = Kind::NodePool.object("", &pool.value.meta.name);
+        let at = pool.place.describe(&collector.files);
+        let fault = |(field, message): &(String, String)| ReadError::Field {
+            place: at.clone(),
+            object: object.clone(),
+            field: field.clone(),
+            message: message.clone(),
+        };
+        collector.errors.extend(pool.value.faults.iter().map(|f| (pool.place, fault(f))));
+    }
+    let mut defaults = Defaults::of(&collector);
+    let Completed { mut world, mut errors, .. } = complete(collector, &mut defaults);
+    if !errors.is_empty() {
+        errors.sort_by_key(|(place, _)| *place);
+        return Err(ReadErrors(errors.into_iter().map(|(_, error)| error).collect()));
+    }
+    warnings.append(&mut world.warnings);
+    world.warnings = warnings;
+    if options.default_pools && world.node_pools.is_empty() {
+        add_default_pools(&mut world);
+    }
+    Ok(world)
+}
+
+/// A world of what could be completed, and what is wrong with the rest.
+pub(super) struct Completed {
+    pub world: World,
+    pub errors: Vec<(Place, ReadError)>,
+    pub interner: Interner,
+}
+
+/// Collected objects, in canonical order, into the world.
+pub(super) fn complete(collector: Collector, defaults: &mut Defaults) -> Completed {
+    let mut shaper = Shaper { defaults, collector };
     let daemon_sets = shaper.daemon_sets();
     let workloads = shaper.workloads();
     let pod_templates = shaper.pod_templates();
     let pods = shaper.pods();
-    let Shaper { defaults, mut collector } = shaper;
-    warnings.extend(defaults.missing.iter().map(|((kind, class), pod)| match *kind {
+    let Shaper { defaults, collector } = shaper;
+    let warnings = defaults.missing.iter().map(|((kind, class), pod)| match *kind {
         "PriorityClass" => {
             format!("PriorityClass {class} is not in the input: priority 0 assumed (pod {pod} for example)")
         }
         _ => format!("{kind} {class} is not in the input: no overhead assumed (pod {pod} for example)"),
-    }));
-    if !collector.errors.is_empty() {
-        collector.errors.sort_by_key(|(place, _)| *place);
-        return Err(ReadErrors(collector.errors.into_iter().map(|(_, error)| error).collect()));
-    }
+    });
     let storage_classes = values(collector.storage_classes);
     let mut claims = values(collector.claims);
     default_class(&mut claims, &storage_classes);
-    let mut world = World {
+    let world = World {
         pods,
         nodes: values(collector.nodes),
         daemon_sets,
@@ -66,20 +95,19 @@ pub(super) fn finish(mut collector: Collector, options: &ReadOptions) -> Result<
         volumes: values(collector.volumes),
         storage_classes,
         csi_nodes: values(collector.csi_nodes),
+        attachments: values(collector.attachments),
         budgets: values(collector.budgets),
-        priority_classes,
+        priority_classes: values(collector.priority_classes),
         namespaces: values(collector.namespaces),
         services: values(collector.services),
-        warnings,
+        unread: collector.unread,
+        warnings: warnings.collect(),
     };
-    if options.default_pools && world.node_pools.is_empty() {
-        add_default_pools(&mut world);
-    }
-    Ok(world)
+    Completed { world, errors: collector.errors, interner: collector.interner }
 }
 
 /// Every list in canonical order, each object once.
-fn settle(collector: &mut Collector) {
+pub(super) fn settle(collector: &mut Collector) {
     let Collector { files, errors, .. } = collector;
     macro_rules! settle {
         ($($list:ident: $kind:expr),* $(,)?) => {
@@ -100,6 +128,7 @@ fn settle(collector: &mut Collector) {
         volumes: Kind::PersistentVolume,
         storage_classes: Kind::StorageClass,
         csi_nodes: Kind::CsiNode,
+        attachments: Kind::VolumeAttachment,
         budgets: Kind::PodDisruptionBudget,
         priority_classes: Kind::PriorityClass,
         runtime_classes: Kind::RuntimeClass,
@@ -123,12 +152,12 @@ impl WorkloadDraft {
 }
 
 /// Turns drafts into what the world holds.
-struct Shaper {
-    defaults: Defaults,
+struct Shaper<'d> {
+    defaults: &'d mut Defaults,
     collector: Collector,
 }
 
-impl Shaper {
+impl Shaper<'_> {
     fn pods(&mut self) -> Vec<Pod> {
         let drafts = std::mem::take(&mut self.collector.pods);
         let mut pods = Vec::with_capacity(drafts.len());
@@ -143,7 +172,15 @@ impl Shaper {
             match self.defaults.shape(&draft.spec, context, &mut self.collector.interner) {
                 Ok(shape) => pods.push(pod(draft, shape)),
                 Err(faults) if draft.synthetic => drop(faults),
-                Err(faults) => self.report(place, Kind::Pod, &draft.namespace, &draft.name, "", faults),
+                Err(faults) => {
+                    self.report(place, Kind::Pod, &draft.namespace, &draft.name, "", faults);
+                    self.collector.unread.push(Unread {
+                        kind: Kind::Pod.name(),
+                        namespace: draft.namespace,
+                        name: draft.name,
+                        node_name: draft.node_name,
+                    });
+                }
             }
         }
         pods

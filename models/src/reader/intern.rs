@@ -31,6 +31,20 @@ impl Interner {
     }
 }
 
+impl Interner {
+    /// How many values are shared.
+    pub fn len(&self) -> usize {
+        self.specs.len() + self.labels.len() + self.requests.len()
+    }
+
+    /// Lets go of values that nobody else holds.
+    pub fn prune(&mut self) {
+        self.specs.retain(|v| Arc::strong_count(v) > 1);
+        self.labels.retain(|v| Arc::strong_count(v) > 1);
+        self.requests.retain(|v| Arc::strong_count(v) > 1);
+    }
+}
+
 fn share<T: Hash + Eq>(known: &mut FxHashSet<Arc<T>>, value: T) -> Arc<T> {
     if let Some(shared) = known.get(&value) {
         return Arc::clone(shared);

@@ -1,7 +1,7 @@
 //! The kinds that are read.
 
 /// A kind whose objects matter.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Kind {
     Pod,
     PodTemplate,
@@ -21,6 +21,7 @@ pub(super) enum Kind {
     PersistentVolume,
     StorageClass,
     CsiNode,
+    VolumeAttachment,
     PodDisruptionBudget,
     PriorityClass,
     RuntimeClass,
@@ -29,7 +30,7 @@ pub(super) enum Kind {
     Service,
 }
 
-const KINDS: [(&str, &str, Kind); 24] = [
+const KINDS: [(&str, &str, Kind); 25] = [
     ("", "Pod", Kind::Pod),
     ("", "PodTemplate", Kind::PodTemplate),
     ("", "Node", Kind::Node),
@@ -48,6 +49,7 @@ const KINDS: [(&str, &str, Kind); 24] = [
     ("", "PersistentVolume", Kind::PersistentVolume),
     ("storage.k8s.io", "StorageClass", Kind::StorageClass),
     ("storage.k8s.io", "CSINode", Kind::CsiNode),
+    ("storage.k8s.io", "VolumeAttachment", Kind::VolumeAttachment),
     ("policy", "PodDisruptionBudget", Kind::PodDisruptionBudget),
     ("scheduling.k8s.io", "PriorityClass", Kind::PriorityClass),
     ("node.k8s.io", "RuntimeClass", Kind::RuntimeClass),
@@ -79,6 +81,7 @@ impl Kind {
                 | Self::PersistentVolume
                 | Self::StorageClass
                 | Self::CsiNode
+                | Self::VolumeAttachment
                 | Self::PriorityClass
                 | Self::RuntimeClass
                 | Self::Namespace

@@ -13,6 +13,7 @@ mod expand;
 mod finish;
 mod intern;
 mod kind;
+pub mod live;
 mod owners;
 mod raw;
 mod source;

@@ -8,6 +8,7 @@ use serde_json::Value;
 pub(super) enum Source<'a> {
     Json(&'a str),
     Tree(Value),
+    Borrowed(&'a Value),
 }
 
 impl Source<'_> {
@@ -22,6 +23,10 @@ impl Source<'_> {
                 Err(_) => serde_json::from_str(text).map_err(|e| (".".to_owned(), e.to_string()))?,
             },
             Source::Tree(tree) => tree,
+            Source::Borrowed(tree) => match T::deserialize(tree) {
+                Ok(object) => return Ok(object),
+                Err(_) => tree.clone(),
+            },
         };
         drop_nulls(&mut tree);
         serde_path_to_error::deserialize(tree).map_err(|e| (e.path().to_string(), e.inner().to_string()))
@@ -36,6 +41,7 @@ impl Source<'_> {
                 &parsed
             }
             Source::Tree(tree) => tree,
+            Source::Borrowed(tree) => tree,
         };
         let text = |field: &str| {
             let value = tree.get("metadata").and_then(|m| m.get(field));

@@ -94,6 +94,9 @@ impl Place {
     /// `cluster.yaml, document 3 (line 40)`.
     pub fn describe(self, files: &[String]) -> String {
         let file = files.get(self.file as usize).map_or("input", String::as_str);
+        if self.document == 0 {
+            return file.to_owned();
+        }
         format!("{file}, document {} (line {})", self.document, self.line)
     }
 }

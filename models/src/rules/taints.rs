@@ -20,7 +20,7 @@ pub(super) fn admits(node: &Node, tolerations: &[Toleration]) -> Result<(), Refu
     }
     match repels(&node.taints, tolerations) {
         None => Ok(()),
-        Some(Taint { key, value, effect }) => {
+        Some(Taint { key, value, effect, .. }) => {
             Err(Refusal::Taint { key: key.clone(), value: value.clone(), effect: effect.clone() })
         }
     }

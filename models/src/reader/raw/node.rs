@@ -10,7 +10,7 @@ use crate::karpenter::nodepool::NodeClassRef;
 use crate::karpenter::validate;
 use crate::kube;
 use crate::kube::meta::{Condition, Meta};
-use crate::kube::node::{Node, Taint};
+use crate::kube::node::{NO_SCHEDULE, Node, Taint, UNSCHEDULABLE};
 use crate::kube::selector::Expression;
 
 #[derive(Debug, Default, Deserialize)]
@@ -87,9 +87,9 @@ impl RawNode {
         let mut taints = spec.taints;
         kube::validate::effects(&taints, "spec.taints", faults);
         // As the node controller does.
-        let cordon =
-            Taint { key: "node.kubernetes.io/unschedulable".into(), effect: "NoSchedule".into(), ..Taint::default() };
-        if spec.unschedulable && !taints.iter().any(|t| t.key == cordon.key && t.effect == cordon.effect) {
+        let cordon = Taint::new(UNSCHEDULABLE, "", NO_SCHEDULE);
+        let assumed_cordon = spec.unschedulable && !taints.iter().any(|t| t.is_same(&cordon));
+        if assumed_cordon {
             taints.push(cordon);
         }
         Node {
@@ -97,6 +97,7 @@ impl RawNode {
             provider_id: spec.provider_id,
             unschedulable: spec.unschedulable,
             taints,
+            assumed_cordon,
             allocatable: if status.allocatable.is_empty() { capacity.clone() } else { allocatable.clone() },
             capacity: if status.capacity.is_empty() { allocatable } else { capacity },
             conditions: status.conditions,

@@ -4,7 +4,7 @@ use serde::Deserialize;
 
 use super::{Quantities, offered, settle};
 use crate::faults::Faults;
-use crate::karpenter::nodepool::{Budget, Disruption, NodeClassRef, NodePool, Template};
+use crate::karpenter::nodepool::{Budget, Disruption, NodeClassRef, NodePool, Status, Template};
 use crate::karpenter::overlay::NodeOverlay;
 use crate::karpenter::validate;
 use crate::kube::meta::{Condition, Labels, Meta};
@@ -32,9 +32,12 @@ struct PoolSpec {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(default)]
+#[serde(rename_all = "camelCase", default)]
 struct PoolStatus {
     conditions: Vec<Condition>,
+    resources: Quantities,
+    nodes: Option<i64>,
+    node_class_observed_generation: Option<i64>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -86,7 +89,9 @@ impl RawPool {
         let node_limit = spec.limits.remove("nodes");
         let node_limit = node_limit.and_then(|q| faults.check("spec.limits.nodes", amount_down("nodes", &q.0)));
         let template = spec.template;
-        let pool = NodePool {
+        let has_status = status.is_some();
+        let status = status.unwrap_or_default();
+        let mut pool = NodePool {
             meta,
             weight: spec.weight.unwrap_or_default(),
             replicas: spec.replicas,
@@ -112,10 +117,18 @@ impl RawPool {
                 ),
             },
             disruption: spec.disruption.keep(faults),
-            has_status: status.is_some(),
-            conditions: status.unwrap_or_default().conditions,
+            has_status,
+            faults: Vec::new(),
+            status: Status {
+                resources: offered(&status.resources, "status.resources", faults),
+                nodes: status.nodes,
+                node_class_generation: status.node_class_observed_generation,
+            },
+            conditions: status.conditions,
         };
-        validate::node_pool(&pool, spec.weight, faults);
+        let mut found = Faults::default();
+        validate::node_pool(&pool, spec.weight, &mut found);
+        pool.faults = found.0;
         pool
     }
 }

@@ -91,7 +91,9 @@ impl RawPod {
         let owner = meta.controller().cloned();
         let is_static = meta.owner_references.iter().any(|o| o.kind == "Node" && o.api_version == "v1");
         let statuses = status.container_statuses.into_iter().chain(status.init_container_statuses);
-        let allocated = statuses.filter(|s| !s.allocated_resources.is_empty());
+        let allocated = statuses.filter(|s| differs(s, &spec));
+        let allocated: Vec<_> =
+            allocated.map(|s| Allocated { container: s.name, resources: s.allocated_resources }).collect();
         PodDraft {
             namespace: meta.namespace,
             name: meta.name,
@@ -103,7 +105,7 @@ impl RawPod {
             labels: interner.labels(meta.labels),
             annotations: interner.labels(relevant(meta.annotations)),
             spec: interner.spec(lean(spec)),
-            allocated: allocated.map(|s| Allocated { container: s.name, resources: s.allocated_resources }).collect(),
+            allocated,
             node_name,
             phase: status.phase,
             conditions: status
@@ -128,6 +130,13 @@ impl RawTemplate {
             spec: interner.spec(lean(spec)),
         }
     }
+}
+
+/// The kubelet has allocated something else than the spec asks for.
+fn differs(status: &ContainerStatus, spec: &PodSpec) -> bool {
+    let container = spec.containers.iter().chain(&spec.init_containers).find(|c| c.name == status.name);
+    let asked = |name: &String| container.and_then(|c| c.resources.requests.get(name));
+    status.allocated_resources.iter().any(|(name, amount)| asked(name) != Some(amount))
 }
 
 /// The spec without volumes and ports that take part in nothing; their random

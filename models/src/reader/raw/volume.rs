@@ -8,7 +8,7 @@ use crate::kube;
 use crate::kube::meta::Meta;
 use crate::kube::pod::NodeSelector;
 use crate::kube::selector::{Expression, NodeSelectorTerm, Operator};
-use crate::kube::volume::{CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass};
+use crate::kube::volume::{CsiNode, PersistentVolume, PersistentVolumeClaim, StorageClass, VolumeAttachment};
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
@@ -175,5 +175,33 @@ impl RawCsiNode {
         let Self { metadata: mut meta, spec } = self;
         settle(&mut meta, false, faults);
         CsiNode { meta, drivers: spec.drivers.into_iter().map(|d| (d.name, d.allocatable.count)).collect() }
+    }
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub(in super::super) struct RawAttachment {
+    metadata: Meta,
+    spec: AttachmentSpec,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct AttachmentSpec {
+    node_name: String,
+    source: AttachmentSource,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct AttachmentSource {
+    persistent_volume_name: Option<String>,
+}
+
+impl RawAttachment {
+    pub fn keep(self, faults: &mut Faults) -> VolumeAttachment {
+        let Self { metadata: mut meta, spec } = self;
+        settle(&mut meta, false, faults);
+        VolumeAttachment { meta, node_name: spec.node_name, volume_name: spec.source.persistent_volume_name }
     }
 }

@@ -32,7 +32,7 @@ pub fn labelled(mut node: Node, key: &str, value: &str) -> Node {
 }
 
 pub fn tainted(mut node: Node, key: &str, value: &str, effect: &str) -> Node {
-    node.taints.push(Taint { key: key.to_owned(), value: value.to_owned(), effect: effect.to_owned() });
+    node.taints.push(Taint::new(key, value, effect));
     node
 }
 
