@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint fmt setup clean rig rig-down rig-test
+.PHONY: build demo test soak lint fmt setup clean rig rig-down rig-test
 
 CARGO := source scripts/env.sh && cargo
 BINARY := $(or $(CARGO_TARGET_DIR),target)/release/millwright
@@ -36,6 +36,12 @@ rig-down:
 rig-test: setup
 	deploy/rig/build.sh
 	$(CARGO) test --locked --package millwright-rig -- --include-ignored --test-threads=3
+
+# Simulated clusters; prints the seeds that fail.
+FROM ?= 0
+SEEDS ?= 1000
+soak: setup
+	$(CARGO) run --locked --package millwright-sim --example soak -- $(FROM) $(SEEDS)
 
 fmt:
 	$(CARGO) fmt --all

@@ -14,7 +14,8 @@ impl Dice {
     pub fn new(seed: u64, part: &str) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         // FNV-1a, so that streams do not depend on the standard library's hasher.
-        let stream = part.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+        let stream =
+            part.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
         rng.set_stream(stream);
         Self(rng)
     }

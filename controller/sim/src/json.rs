@@ -87,7 +87,8 @@ pub fn with_condition(object: &Value, kind: &str, status: &str, reason: &str, me
         Some(i) if same => all[i]["lastTransitionTime"].clone(),
         _ => stamp(now),
     };
-    let new = json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since});
+    let new =
+        json!({"type": kind, "status": status, "reason": reason, "message": message, "lastTransitionTime": since});
     match old {
         Some(i) => all[i] = new,
         None => all.push(new),

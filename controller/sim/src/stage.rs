@@ -11,6 +11,7 @@ use millwright_models::world::World;
 use crate::agenda::Agenda;
 use crate::clients::Mirror;
 use crate::control_plane::Part;
+use crate::json;
 use crate::provider::Provider;
 use crate::server::{Key, Server};
 
@@ -20,32 +21,67 @@ pub enum Happening {
     /// A controller starts.
     Start,
     /// A controller is stopped.
-    Stop { client: u32 },
+    Stop {
+        client: u32,
+    },
     /// A controller has its first list, or a new one.
-    List { client: u32 },
+    List {
+        client: u32,
+    },
     /// A controller hears of a change.
-    Told { client: u32, change: usize },
-    Look { client: u32 },
+    Told {
+        client: u32,
+        change: usize,
+    },
+    Look {
+        client: u32,
+    },
     /// A request arrives.
-    Arrive { client: u32, request: Box<Request> },
-    Answer { client: u32, ticket: Ticket, reply: Box<Reply> },
-    Found { client: u32, finding: Box<Finding> },
+    Arrive {
+        client: u32,
+        request: Box<Request>,
+    },
+    Answer {
+        client: u32,
+        ticket: Ticket,
+        reply: Box<Reply>,
+    },
+    Found {
+        client: u32,
+        finding: Box<Finding>,
+    },
     /// A part of the control plane does its work.
     Part(Part),
     /// A binding of the scheduler arrives.
-    Bind { pod: Key, uid: String, node: String },
+    Bind {
+        pod: Key,
+        uid: String,
+        node: String,
+    },
     /// A machine makes its Node.
-    Boot { machine: String },
+    Boot {
+        machine: String,
+    },
     /// A kubelet is ready.
-    Ready { machine: String },
+    Ready {
+        machine: String,
+    },
     /// A pod runs.
-    Run { pod: Key, uid: String },
+    Run {
+        pod: Key,
+        uid: String,
+    },
     /// A pod has stopped.
-    Finish { pod: Key, uid: String },
+    Finish {
+        pod: Key,
+        uid: String,
+    },
     /// An entry of the schedule of faults.
     Fault(usize),
     /// A person takes a cordon back.
-    Uncordon { node: String },
+    Uncordon {
+        node: String,
+    },
     Tick,
 }
 
@@ -69,9 +105,9 @@ impl Stage {
     pub fn refresh(&mut self) {
         for change in &self.server.changes()[self.noted..] {
             if change.gone {
-                self.truth.remove(&change.key, change.version);
+                self.truth.remove(&change.key, json::uid(&change.object), change.version);
             } else {
-                self.truth.apply(&change.key, &change.object);
+                self.truth.apply(&change.object);
             }
         }
         self.noted = self.server.changes().len();

@@ -1,9 +1,10 @@
-//! What a client knows of the API server: a cache that only goes forward.
+//! What a client knows of the API server: the store that the controller's
+//! runtime uses too.
 
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use millwright_models::reader::{Document, ReadOptions, read};
+use millwright_models::reader::live::Live;
 use millwright_models::world::World;
 use serde_json::Value;
 
@@ -11,73 +12,55 @@ use crate::json;
 use crate::server::{Key, Kind};
 
 /// Objects as last seen, and the world they make.
-#[derive(Clone, Debug, Default)]
-pub struct Mirror {
-    seen: BTreeMap<Key, Seen>,
-    world: Option<Arc<World>>,
-}
-
-/// The latest version of an object; without the object, it is gone.
-#[derive(Clone, Debug)]
-struct Seen {
-    version: u64,
-    object: Option<Arc<Value>>,
-}
+#[derive(Debug, Default)]
+pub struct Mirror(Live);
 
 impl Mirror {
     /// Takes a version in; tells whether it was news.
-    pub fn apply(&mut self, key: &Key, object: &Arc<Value>) -> bool {
-        self.note(key, version(object), Some(object.clone()))
+    pub fn apply(&mut self, object: &Value) -> bool {
+        // What cannot be read is told with the world.
+        self.0.apply(object).unwrap_or(true)
     }
 
-    /// The object was gone as of `version`; tells whether that was news.
-    pub fn remove(&mut self, key: &Key, version: u64) -> bool {
-        self.note(key, version, None)
-    }
-
-    fn note(&mut self, key: &Key, version: u64, object: Option<Arc<Value>>) -> bool {
-        if self.seen.get(key).is_some_and(|seen| seen.version >= version) {
-            return false;
-        }
-        self.seen.insert(key.clone(), Seen { version, object });
-        self.world = None;
-        true
+    /// The object of this uid was gone as of `version`; tells whether that
+    /// was news.
+    pub fn remove(&mut self, key: &Key, uid: &str, version: u64) -> bool {
+        let (api, kind) = (key.kind.api_version(), key.kind.name());
+        self.0.remove(api, kind, &key.namespace, &key.name, uid, &version.to_string())
     }
 
     /// Takes a whole list in; tells what was news.
     pub fn relist<'o>(&mut self, objects: impl Iterator<Item = (&'o Key, &'o Arc<Value>)>, version: u64) -> Vec<Key> {
-        let listed: BTreeMap<&Key, &Arc<Value>> = objects.collect();
-        let lost = self.seen.iter().filter(|(key, seen)| seen.object.is_some() && !listed.contains_key(key));
-        let lost: Vec<Key> = lost.map(|(key, _)| key.clone()).collect();
-        let mut news: Vec<Key> = lost.into_iter().filter(|key| self.remove(key, version)).collect();
-        news.extend(listed.into_iter().filter(|(key, object)| self.apply(key, object)).map(|(key, _)| key.clone()));
+        let mut listed: BTreeSet<&Key> = BTreeSet::new();
+        let mut news = Vec::new();
+        for (key, object) in objects {
+            listed.insert(key);
+            if self.apply(object) {
+                news.push(key.clone());
+            }
+        }
+        for kind in Kind::ALL {
+            let held = self.0.held(kind.api_version(), kind.name());
+            let held = held.map(|h| (Key::new(kind, h.namespace, h.name), h.uid.to_owned()));
+            let lost: Vec<(Key, String)> = held.filter(|(key, _)| !listed.contains(key)).collect();
+            for (key, uid) in lost {
+                if self.remove(&key, &uid, version) {
+                    news.push(key);
+                }
+            }
+        }
         news
-    }
-
-    pub fn get(&self, key: &Key) -> Option<&Arc<Value>> {
-        self.seen.get(key)?.object.as_ref()
     }
 
     /// The cluster as it is known, and what could not be read.
     pub fn world(&mut self) -> (Arc<World>, Vec<String>) {
-        if let Some(world) = &self.world {
-            return (world.clone(), Vec::new());
-        }
-        // Workloads are left out: given without pods they would count as the
-        // pods they make.
-        let items = self.seen.iter().filter(|(key, _)| !matches!(key.kind, Kind::ReplicaSet | Kind::StatefulSet));
-        let items = items.filter_map(|(_, seen)| seen.object.as_deref());
-        let text: String = items.map(|object| object.to_string() + "\n").collect();
-        let document = Document { file: "api".to_owned(), text };
-        match read(&[document], &ReadOptions { default_pools: false }) {
-            Ok(world) => (self.world.insert(Arc::new(world)).clone(), Vec::new()),
-            Err(errors) => (Arc::default(), errors.0.iter().map(ToString::to_string).collect()),
-        }
+        let (world, errors) = self.0.world();
+        (world, errors.iter().map(ToString::to_string).collect())
     }
 }
 
 /// The resource version of an object.
-fn version(object: &Value) -> u64 {
+pub fn version(object: &Value) -> u64 {
     json::text(object, &["metadata", "resourceVersion"]).parse().unwrap_or(0)
 }
 
@@ -86,8 +69,8 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn namespace(version: u64) -> Arc<Value> {
-        let meta = json!({"name": "n", "resourceVersion": version.to_string()});
+    fn namespace(name: &str, version: u64) -> Arc<Value> {
+        let meta = json!({"name": name, "uid": format!("uid of {name}"), "resourceVersion": version.to_string()});
         Arc::new(json!({"apiVersion": "v1", "kind": "Namespace", "metadata": meta}))
     }
 
@@ -95,23 +78,22 @@ mod tests {
     fn late_and_repeated_news_change_nothing() {
         let mut mirror = Mirror::default();
         let key = Key::new(Kind::Namespace, "", "n");
-        assert!(mirror.apply(&key, &namespace(3)));
-        assert!(!mirror.apply(&key, &namespace(3)) && !mirror.apply(&key, &namespace(2)));
+        assert!(mirror.apply(&namespace("n", 3)));
+        assert!(!mirror.apply(&namespace("n", 3)) && !mirror.apply(&namespace("n", 2)));
         assert_eq!(mirror.world().0.namespaces.len(), 1);
-        assert!(mirror.remove(&key, 5) && !mirror.remove(&key, 5));
-        assert!(!mirror.apply(&key, &namespace(4)), "what is gone does not come back");
+        assert!(mirror.remove(&key, "uid of n", 5) && !mirror.remove(&key, "uid of n", 5));
+        assert!(!mirror.apply(&namespace("n", 4)), "what is gone does not come back");
         assert_eq!(mirror.world().0.namespaces.len(), 0);
-        assert!(mirror.apply(&key, &namespace(6)));
+        assert!(mirror.apply(&namespace("n", 6)));
     }
 
     #[test]
     fn a_list_tells_what_is_gone() {
         let mut mirror = Mirror::default();
         let (old, new) = (Key::new(Kind::Namespace, "", "old"), Key::new(Kind::Namespace, "", "n"));
-        mirror.apply(&old, &namespace(1));
-        let object = namespace(2);
-        assert_eq!(mirror.relist([(&new, &object)].into_iter(), 4), [old.clone(), new.clone()]);
-        assert_eq!((mirror.get(&old), mirror.get(&new)), (None, Some(&object)));
+        mirror.apply(&namespace("old", 1));
+        let object = namespace("n", 2);
+        assert_eq!(mirror.relist([(&new, &object)].into_iter(), 4), [new.clone(), old]);
         assert!(mirror.relist([(&new, &object)].into_iter(), 4).is_empty());
     }
 }

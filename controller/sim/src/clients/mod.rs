@@ -6,7 +6,7 @@ mod watch;
 use jiff::{SignedDuration, Timestamp};
 use millwright_core::control::brain::Brain;
 
-pub use mirror::Mirror;
+pub use mirror::{Mirror, version};
 pub use watch::{Delivery, Watch};
 
 use crate::provider::Offerings;

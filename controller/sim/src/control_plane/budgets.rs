@@ -16,8 +16,7 @@ const DISRUPTED_FOR: SignedDuration = SignedDuration::from_mins(2);
 
 /// Counts the pods of every budget.
 pub fn run(stage: &mut Stage) {
-    let budgets: Vec<(Key, Arc<Value>)> =
-        stage.server.all(Kind::Budget).map(|(k, o)| (k.clone(), o.clone())).collect();
+    let budgets: Vec<(Key, Arc<Value>)> = stage.server.all(Kind::Budget).map(|(k, o)| (k.clone(), o.clone())).collect();
     for (key, budget) in budgets {
         let status = status(stage, &key, &budget);
         if budget.get("status") != Some(&status) {
@@ -43,9 +42,8 @@ fn status(stage: &Stage, key: &Key, budget: &Value) -> Value {
             disrupted.insert(name.clone(), at.clone());
         }
     }
-    let is_healthy = |k: &Key, p: &Value| {
-        json::is_true(p, "Ready") && !json::is_deleting(p) && !disrupted.contains_key(&k.name)
-    };
+    let is_healthy =
+        |k: &Key, p: &Value| json::is_true(p, "Ready") && !json::is_deleting(p) && !disrupted.contains_key(&k.name);
     let healthy = pods.iter().filter(|(k, p)| is_healthy(k, p)).count() as i64;
     let expected = expected(stage, &pods);
     let desired = match (budget["spec"].get("minAvailable"), budget["spec"].get("maxUnavailable")) {

@@ -7,6 +7,7 @@ use millwright_models::kube::pod::Pod;
 use millwright_models::resources::{CPU, MEMORY, PODS, Resources};
 use serde_json::{Value, json};
 
+use crate::clients::version;
 use crate::dice::Dice;
 use crate::json;
 use crate::provider::{Machine, machine_amounts};
@@ -46,7 +47,8 @@ impl Kubelets {
         let now = stage.now();
         let Some(machine) = stage.provider.machine(id).filter(|m| m.is_up()) else { return };
         let key = Key::node(&machine.node);
-        let status = json!({"capacity": machine_amounts(&machine.capacity), "allocatable": machine_amounts(&machine.offered)});
+        let status =
+            json!({"capacity": machine_amounts(&machine.capacity), "allocatable": machine_amounts(&machine.offered)});
         let Some(object) = stage.server.get(&key).cloned() else { return };
         let mut status = status;
         status["conditions"] = json::with_condition(&object, "Ready", "True", "KubeletReady", "ready", now);
@@ -83,8 +85,7 @@ impl Kubelets {
         if !fresh.is_empty() {
             self.admit(fresh, stage);
         }
-        let alive: std::collections::BTreeSet<&str> =
-            stage.server.all(Kind::Pod).map(|(_, p)| json::uid(p)).collect();
+        let alive: std::collections::BTreeSet<&str> = stage.server.all(Kind::Pod).map(|(_, p)| json::uid(p)).collect();
         self.admitted.retain(|uid, _| alive.contains(uid.as_str()));
         self.stopping.retain(|uid, _| alive.contains(uid.as_str()));
     }
@@ -136,10 +137,6 @@ impl Kubelets {
 /// The first resource that is short once `pod` runs too.
 fn short(used: &Resources, pod: &Pod, offered: &Resources) -> Option<&'static str> {
     [CPU, MEMORY, PODS].into_iter().find(|r| used.get(r) + pod.requests.get(r) > offered.get(r))
-}
-
-fn version(object: &Value) -> u64 {
-    json::text(object, &["metadata", "resourceVersion"]).parse().unwrap_or(0)
 }
 
 /// The Node that a machine registers.

@@ -125,7 +125,8 @@ impl Scheduler {
         entry.1 += 1;
         let key = Key::pod(&pod.namespace, &pod.name);
         let Some(object) = stage.server.get(&key) else { return };
-        let marked = json::condition(object, "PodScheduled").is_some_and(|c| json::text(c, &["reason"]) == "Unschedulable");
+        let marked =
+            json::condition(object, "PodScheduled").is_some_and(|c| json::text(c, &["reason"]) == "Unschedulable");
         if !marked {
             let conditions = json::with_condition(object, "PodScheduled", "False", "Unschedulable", why, now);
             drop(stage.server.patch(&key, true, &json!({"status": {"conditions": conditions}})));

@@ -44,7 +44,9 @@ pub struct Machine {
 pub enum State {
     Up,
     /// Shutting down.
-    Ending { until: Timestamp },
+    Ending {
+        until: Timestamp,
+    },
     /// Gone without a trace.
     Gone,
 }

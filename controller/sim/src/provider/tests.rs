@@ -71,7 +71,10 @@ fn a_machine_ends_slowly_and_is_then_unknown() {
     assert_eq!(provider.terminate(&id, SignedDuration::from_secs(20), at(15)), Reply::Done);
     assert!(matches!(provider.list(at(15)), Reply::Instances(all) if all[0].terminating));
     let gone = Reply::Refused(Refusal::NotFound);
-    assert_eq!((provider.terminate(&id, SignedDuration::ZERO, at(30)), provider.describe(&id, at(30))), (gone.clone(), gone));
+    assert_eq!(
+        (provider.terminate(&id, SignedDuration::ZERO, at(30)), provider.describe(&id, at(30))),
+        (gone.clone(), gone)
+    );
 }
 
 #[test]

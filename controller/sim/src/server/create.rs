@@ -56,7 +56,9 @@ impl Server {
 /// Defaults and admission plugins of pods.
 fn complete_pod(pod: &mut Value) {
     let spec = &mut pod["spec"];
-    for (field, default) in [("terminationGracePeriodSeconds", json!(30)), ("schedulerName", json!("default-scheduler"))] {
+    for (field, default) in
+        [("terminationGracePeriodSeconds", json!(30)), ("schedulerName", json!("default-scheduler"))]
+    {
         if spec.get(field).is_none() {
             spec[field] = default;
         }
@@ -68,7 +70,8 @@ fn complete_pod(pod: &mut Value) {
             (of_key == key || of_key.is_empty()) && matches!(json::text(t, &["effect"]), "" | "NoExecute")
         };
         if !tolerations.iter().any(covered) {
-            tolerations.push(json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}));
+            tolerations
+                .push(json!({"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 300}));
         }
     }
     spec["tolerations"] = Value::Array(tolerations);

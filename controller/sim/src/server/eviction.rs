@@ -60,7 +60,8 @@ fn is_unhealthy_and_free(pod: &Value, budget: &Value) -> bool {
 
 /// The budget with one disruption less.
 fn charge(budget: &Value, pod: &Key, now: Timestamp) -> Result<Value, Denial> {
-    let refuse = || Err(Denial::TooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.".to_owned()));
+    let refuse =
+        || Err(Denial::TooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.".to_owned()));
     let generation = json::get(budget, &["metadata", "generation"]).and_then(Value::as_i64).unwrap_or(1);
     if number(budget, "observedGeneration") < generation || number(budget, "disruptionsAllowed") <= 0 {
         return refuse();

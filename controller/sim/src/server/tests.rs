@@ -37,7 +37,8 @@ fn budget(server: &mut Server, name: &str, allowed: i64) -> Key {
     });
     server.create(object, at(0)).unwrap();
     let key = Key::new(Kind::Budget, "default", name);
-    let status = json!({"disruptionsAllowed": allowed, "observedGeneration": 1, "currentHealthy": 1, "desiredHealthy": 1});
+    let status =
+        json!({"disruptionsAllowed": allowed, "observedGeneration": 1, "currentHealthy": 1, "desiredHealthy": 1});
     server.patch(&key, true, &json!({"status": status})).unwrap();
     key
 }
@@ -54,7 +55,9 @@ fn a_new_object_gets_identity_and_loses_its_status() {
     generated["metadata"] = json!({"generateName": "pool-"});
     let (one, two) = (server.create(generated.clone(), at(2)).unwrap(), server.create(generated, at(2)).unwrap());
     assert!(json::name(&one).starts_with("pool-") && json::name(&one) != json::name(&two));
-    assert!(json::uid(&one) != json::uid(&two) && one["metadata"]["resourceVersion"] != two["metadata"]["resourceVersion"]);
+    assert!(
+        json::uid(&one) != json::uid(&two) && one["metadata"]["resourceVersion"] != two["metadata"]["resourceVersion"]
+    );
 }
 
 #[test]
@@ -184,7 +187,8 @@ fn unwell_pods_go_where_the_rest_is_well_enough() {
 #[test]
 fn new_nodes_are_tainted_and_keep_their_status() {
     let mut server = Server::default();
-    let node = json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1"}}});
+    let node =
+        json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}, "status": {"capacity": {"cpu": "1"}}});
     let made = server.create(node, at(0)).unwrap();
     assert_eq!(made["spec"]["taints"][0]["key"], "node.kubernetes.io/not-ready");
     assert_eq!(made["status"]["capacity"]["cpu"], "1");

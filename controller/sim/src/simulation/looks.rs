@@ -8,6 +8,7 @@ use millwright_core::control::work::Finding;
 
 use super::{MOST_LOOKS, Simulation};
 use crate::clients::Client;
+use crate::json;
 use crate::server::{Change, Key};
 use crate::stage::Happening;
 
@@ -76,9 +77,9 @@ impl Simulation<'_> {
         let change = &self.stage.server.changes()[at];
         // What came with a list, or was told before, is no news.
         let news = if change.gone {
-            client.mirror.remove(&change.key, change.version)
+            client.mirror.remove(&change.key, json::uid(&change.object), change.version)
         } else {
-            client.mirror.apply(&change.key, &change.object)
+            client.mirror.apply(&change.object)
         };
         if !news {
             return;
@@ -145,9 +146,7 @@ impl Simulation<'_> {
         let now = self.stage.now();
         let Some(client) = self.clients.get_mut(&id) else { return };
         if let Reply::Object(object) = reply {
-            if let Some(key) = Key::of(object) {
-                client.mirror.apply(&key, &std::sync::Arc::new(object.clone()));
-            }
+            client.mirror.apply(object);
         }
         let clock = client.clock(now);
         client.brain.answer(ticket, reply, clock);

@@ -110,7 +110,8 @@ impl<'b> Simulation<'b> {
         let provider = Provider::new(Arc::new(opening.catalog));
         let agenda = Agenda::new(start);
         let stage = Stage { agenda, server: Server::default(), provider, truth: Mirror::default(), noted: 0 };
-        let rates = [Rates::calm(), Rates::rough(), Rates::wild()][usize::try_from(options.hard.clamp(0, 2)).unwrap_or(0)];
+        let rates =
+            [Rates::calm(), Rates::rough(), Rates::wild()][usize::try_from(options.hard.clamp(0, 2)).unwrap_or(0)];
         let mut history = History::new(start);
         history.is_full = options.verbose;
         let mut simulation = Self {

@@ -78,8 +78,7 @@ impl Simulation<'_> {
 
     fn scale(&mut self, to: i64) {
         let kinds = [Kind::ReplicaSet, Kind::StatefulSet];
-        let keys: Vec<Key> =
-            kinds.into_iter().flat_map(|k| self.stage.server.all(k)).map(|(k, _)| k.clone()).collect();
+        let keys: Vec<Key> = kinds.into_iter().flat_map(|k| self.stage.server.all(k)).map(|(k, _)| k.clone()).collect();
         if let Some(key) = self.fate.pick(&keys) {
             drop(self.stage.server.patch(key, false, &json!({"spec": {"replicas": to}})));
         }
@@ -115,7 +114,8 @@ impl Simulation<'_> {
     /// A person cordons a node that is not cordoned.
     fn cordon(&mut self, lasts: SignedDuration) {
         let now = self.stage.now();
-        let open = |n: &serde_json::Value| n["spec"].get("unschedulable").and_then(serde_json::Value::as_bool) != Some(true);
+        let open =
+            |n: &serde_json::Value| n["spec"].get("unschedulable").and_then(serde_json::Value::as_bool) != Some(true);
         let nodes = self.stage.server.all(Kind::Node).filter(|(_, n)| open(n) && !json::is_deleting(n));
         let nodes: Vec<Key> = nodes.map(|(k, _)| k.clone()).collect();
         let Some(key) = self.fate.pick(&nodes).cloned() else { return };
@@ -179,7 +179,11 @@ impl Simulation<'_> {
         let amis = json!([{"id": image, "requirements": [
             {"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]},
         ]}]);
-        drop(self.stage.server.patch(&Key::new(Kind::NodeClass, "", "default"), true, &json!({"status": {"amis": amis}})));
+        drop(self.stage.server.patch(
+            &Key::new(Kind::NodeClass, "", "default"),
+            true,
+            &json!({"status": {"amis": amis}}),
+        ));
     }
 
     fn new_template(&mut self) {

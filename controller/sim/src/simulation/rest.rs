@@ -5,6 +5,7 @@ use std::time::Duration;
 use jiff::SignedDuration;
 use millwright_core::provision;
 use millwright_models::world::World;
+use millwright_solver::engine;
 
 use super::Simulation;
 use crate::json;
@@ -62,7 +63,8 @@ impl Simulation<'_> {
     /// A pod that waits although a plan has a place for it.
     fn fits(&self, world: &World) -> Option<String> {
         let settings = &self.options.settings;
-        let engine = millwright_core::provision::engine_options(settings.provision_deadline, settings.iterations, settings.seed);
+        let (iterations, seed) = (settings.iterations, settings.seed);
+        let engine = engine::Options { iterations, seed, threads: 1, ..engine::Options::default() };
         let options = provision::Options {
             lower: settings.lower.clone(),
             engine,

@@ -53,7 +53,8 @@ mod tests {
             let document = Document { file: format!("seed {seed}"), text: text.clone() };
             let world = read(&[document], &ReadOptions { default_pools: false }).unwrap();
             assert!((1..=3).contains(&world.node_pools.len()) && world.node_classes.len() == 1);
-            let sets = opening.objects.iter().filter(|o| matches!(json::text(o, &["kind"]), "ReplicaSet" | "StatefulSet"));
+            let sets =
+                opening.objects.iter().filter(|o| matches!(json::text(o, &["kind"]), "ReplicaSet" | "StatefulSet"));
             assert!((2..=8).contains(&sets.count()));
             texts.push(text);
         }

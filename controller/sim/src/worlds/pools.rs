@@ -53,11 +53,16 @@ fn node_pool(dice: &mut Dice, number: i64) -> Value {
     if number == 2 {
         template["taints"] = json!([{"key": DEDICATED, "value": "x", "effect": "NoSchedule"}]);
     }
+    let name = match number {
+        0 => "general",
+        1 => "second",
+        _ => "dedicated",
+    };
     let nodes = dice.of(["10%", "50%", "100%", "1", "2"]);
     let mut pool = json!({
         "apiVersion": "karpenter.sh/v1",
         "kind": "NodePool",
-        "metadata": {"name": ["general", "second", "dedicated"][usize::try_from(number).unwrap_or(0)]},
+        "metadata": {"name": name},
         "spec": {
             "template": {"metadata": {"labels": {"team": format!("t{number}")}}, "spec": template},
             "disruption": {
