@@ -168,6 +168,7 @@ pub struct Instance {
 
 /// The answer to an [`Ask`].
 #[derive(Clone, Debug, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "an answer lives until it is taken in")]
 pub enum Reply {
     /// The object as it is stored now. Whoever carries out requests must put
     /// it into the snapshot before the next look.

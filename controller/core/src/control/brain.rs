@@ -1,5 +1,6 @@
 //! The parts, put together.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -8,7 +9,11 @@ use millwright_models::world::World;
 
 use super::ask::{Reply, Target, Ticket};
 use super::desk::{Count, Desk, Outbox, Part, Request, Sent};
+use super::garbage::Garbage;
+use super::lifecycle::Lifecycle;
+use super::pools::Pools;
 use super::settings::Settings;
+use super::termination::Termination;
 use super::view::View;
 use super::work::{Finding, Work};
 use crate::nodes::Memory;
@@ -30,6 +35,31 @@ pub struct Shared {
     /// Nodes in a command, marked for deletion, promised to pods.
     pub memory: Memory,
     pub now: Timestamp,
+    /// Claims whose nodes are to be cordoned as they register.
+    pub holds: BTreeMap<String, Hold>,
+    /// Pods (`namespace/name`) that were last planned onto a claim.
+    pub planned: BTreeMap<String, Vec<String>>,
+    /// Claims that registered, or failed to, since the pools last looked.
+    pub outcomes: Vec<Outcome>,
+}
+
+/// A cordon of ours in the making: `millwright.dev/hold` and
+/// `millwright.dev/hold-until`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hold {
+    pub reason: String,
+    pub until: Timestamp,
+}
+
+/// How the start of a claim went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outcome {
+    /// The uid of the pool that owns the claim, empty if none does.
+    pub pool: String,
+    pub success: bool,
+    /// Why it failed.
+    pub reason: String,
+    pub message: String,
 }
 
 /// What a look at the cluster came to.
@@ -54,7 +84,13 @@ pub struct Brain {
 impl Brain {
     /// A brain with no memory, as after a restart.
     pub fn new(settings: Settings) -> Self {
-        Self { settings, desk: Desk::default(), shared: Shared::default(), pieces: Vec::new() }
+        let pieces: Vec<(Part, Box<dyn Piece + Send>)> = vec![
+            (Part::Lifecycle, Box::new(Lifecycle::default())),
+            (Part::Termination, Box::new(Termination::default())),
+            (Part::Garbage, Box::new(Garbage::default())),
+            (Part::Pools, Box::new(Pools::default())),
+        ];
+        Self { settings, desk: Desk::default(), shared: Shared::default(), pieces }
     }
 
     /// One look at the cluster. Nothing may be asked of a snapshot that does

@@ -145,8 +145,13 @@ impl Desk {
         let Some(key) = sent.ask.key() else { return Some(sent) };
         self.busy.remove(&key);
         match reply {
+            // The watch is going to bring its end; a machine that is gone is
+            // no news of the object.
             Reply::Refused(Refusal::NotFound) => {
                 self.failures.remove(&key);
+                if !matches!(sent.ask, Ask::Terminate { .. } | Ask::Describe { .. }) {
+                    self.quiet.insert(key, now + SETTLE);
+                }
             }
             // The newer version is on its way: soon, but not at once.
             Reply::Refused(Refusal::Conflict) => {
@@ -209,6 +214,23 @@ mod tests {
         assert!(!desk.ask(Part::Lifecycle, delete("a")), "the watch has not shown it");
         desk.seen(&Target::claim("a"));
         assert!(desk.ask(Part::Lifecycle, delete("a")));
+    }
+
+    #[test]
+    fn what_was_not_found_is_not_asked_for_again_at_once() {
+        let gone = Reply::Refused(Refusal::NotFound);
+        let terminate = Ask::Terminate { claim: "a".to_owned(), provider_id: "i".to_owned() };
+        for (ask, free) in [(delete("a"), false), (terminate, true)] {
+            let mut desk = Desk::default();
+            desk.open(at(0));
+            assert!(desk.ask(Part::Lifecycle, ask));
+            let ticket = ticket(&mut desk);
+            desk.answer(ticket, &gone, at(0));
+            desk.open(at(1));
+            assert_eq!(desk.is_free(&Target::claim("a")), free);
+            desk.seen(&Target::claim("a"));
+            assert!(desk.is_free(&Target::claim("a")));
+        }
     }
 
     #[test]

@@ -11,7 +11,17 @@
 
 pub mod ask;
 pub mod brain;
+pub mod conditions;
+mod counts;
 pub mod desk;
+pub mod edit;
+pub mod garbage;
+pub mod keys;
+pub mod lifecycle;
+mod naming;
+pub mod pools;
 pub mod settings;
+pub mod termination;
 pub mod view;
 pub mod work;
+mod written;

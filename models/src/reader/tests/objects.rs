@@ -103,6 +103,28 @@ fn a_cordoned_node_has_the_taint() {
 }
 
 #[test]
+fn written_taints_are_those_of_the_object() {
+    let cordon = "{key: node.kubernetes.io/unschedulable, effect: NoSchedule, timeAdded: \"2026-12-01T09:00:00Z\"}";
+    for (list, written) in [("{key: a, effect: NoExecute}", 1), (cordon, 1)] {
+        let world = world(&format!(
+            "{{apiVersion: v1, kind: Node, metadata: {{name: n}}, spec: {{unschedulable: true, taints: [{list}]}}}}"
+        ));
+        let node = world.node("n").unwrap();
+        assert_eq!(node.written_taints().count(), written);
+        assert_eq!(node.assumed_cordon, list != cordon);
+        assert_eq!(node.written_taints().any(|t| t.time_added.is_some()), list == cordon);
+    }
+}
+
+#[test]
+fn two_dumps_of_one_object_may_differ_in_their_version() {
+    let node = |version: u32| {
+        format!("{{apiVersion: v1, kind: Node, metadata: {{name: n, resourceVersion: \"{version}\"}}}}\n---\n")
+    };
+    assert_eq!(world(&(node(1) + &node(2))).nodes.len(), 1);
+}
+
+#[test]
 fn sch_023_to_036_validation_of_pending_pods() {
     let claims = "
 {apiVersion: storage.k8s.io/v1, kind: StorageClass, metadata: {name: wait}, volumeBindingMode: WaitForFirstConsumer}
