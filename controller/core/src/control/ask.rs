@@ -119,6 +119,9 @@ pub enum Ask {
     Describe { claim: String, provider_id: String },
     /// All machines of this cluster.
     Instances,
+    /// Lists the pods that are bound to a node as they are now, not as a watch
+    /// has told. Answered by [`Reply::Done`] once the snapshot holds them.
+    Refresh { node: String },
 }
 
 impl Ask {
@@ -133,7 +136,7 @@ impl Ask {
             Self::Launch { claim, .. } | Self::Terminate { claim, .. } | Self::Describe { claim, .. } => {
                 Some(Target::claim(claim))
             }
-            Self::Event(_) | Self::Instances => None,
+            Self::Event(_) | Self::Instances | Self::Refresh { .. } => None,
         }
     }
 }

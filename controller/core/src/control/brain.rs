@@ -1,6 +1,6 @@
 //! The parts, put together.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -9,13 +9,17 @@ use millwright_models::world::World;
 
 use super::ask::{Reply, Target, Ticket};
 use super::desk::{Count, Desk, Outbox, Part, Request, Sent};
+use super::disruption::Disruption;
 use super::garbage::Garbage;
+use super::landing::{self, Landing};
 use super::lifecycle::Lifecycle;
 use super::pools::Pools;
+use super::provisioner::Provisioner;
 use super::settings::Settings;
+use super::slots::Slots;
 use super::termination::Termination;
 use super::view::View;
-use super::work::{Finding, Work};
+use super::work::{Finding, Question, Work};
 use crate::nodes::Memory;
 
 /// One part of the controller.
@@ -26,6 +30,10 @@ pub trait Piece {
 
     /// What became of a request of this part.
     fn answer(&mut self, sent: &Sent, reply: &Reply, shared: &mut Shared, desk: &mut Desk);
+
+    /// What the work came to that this part asked for; it is acted on in the
+    /// next look, by what there is then.
+    fn found(&mut self, _finding: Finding) {}
 }
 
 /// What parts know together; lost at a restart, so nothing may depend on it
@@ -41,6 +49,20 @@ pub struct Shared {
     pub planned: BTreeMap<String, Vec<String>>,
     /// Claims that registered, or failed to, since the pools last looked.
     pub outcomes: Vec<Outcome>,
+    /// Slots that are to be written to nodes or claims, by their names.
+    pub owed: BTreeMap<String, Owed>,
+    /// Nodes and claims that wait for the pods of a command in flight.
+    pub awaited: BTreeSet<String>,
+    /// Pods of commands in flight, by uid, with the nodes or claims they go to.
+    pub promised: BTreeMap<String, String>,
+    /// Held nodes that nothing of the scheduler's is on its way to.
+    pub settled: BTreeSet<String>,
+    /// Pods wait that have not been planned for yet.
+    pub planning: bool,
+    /// Who waits for work that is being done.
+    pub solving: Option<Part>,
+    /// Work that a part wants done.
+    pub wish: Option<Wish>,
 }
 
 /// A cordon of ours in the making: `millwright.dev/hold` and
@@ -60,6 +82,29 @@ pub struct Outcome {
     /// Why it failed.
     pub reason: String,
     pub message: String,
+}
+
+/// Slots that are not written yet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Owed {
+    pub slots: Slots,
+    pub reason: String,
+    pub until: Timestamp,
+}
+
+/// A question with the world it is about.
+#[derive(Clone, Debug)]
+pub struct Wish {
+    pub part: Part,
+    pub world: Arc<World>,
+    pub question: Question,
+}
+
+impl Shared {
+    /// Whether nobody has work done or wants some.
+    pub fn is_idle(&self) -> bool {
+        self.solving.is_none() && self.wish.is_none()
+    }
 }
 
 /// What a look at the cluster came to.
@@ -89,6 +134,9 @@ impl Brain {
             (Part::Termination, Box::new(Termination::default())),
             (Part::Garbage, Box::new(Garbage::default())),
             (Part::Pools, Box::new(Pools::default())),
+            (Part::Provision, Box::new(Provisioner::new(&settings))),
+            (Part::Landing, Box::new(Landing::default())),
+            (Part::Disruption, Box::new(Disruption::default())),
         ];
         Self { settings, desk: Desk::default(), shared: Shared::default(), pieces }
     }
@@ -98,12 +146,17 @@ impl Brain {
     pub fn look(&mut self, world: &Arc<World>, catalog: &Arc<Catalog>, now: Timestamp) -> Step {
         let view = View::new(world, catalog, &self.settings, now);
         self.shared.now = now;
+        self.shared.holds = landing::holds(&view);
         self.desk.open(now);
         for (_, piece) in &mut self.pieces {
             piece.look(&view, &mut self.shared, &mut self.desk);
         }
         let Outbox { requests, wake, counts } = self.desk.close();
-        Step { requests, counts, wake, work: None }
+        let work = self.shared.wish.take().map(|wish| {
+            self.shared.solving = Some(wish.part);
+            Work { world: wish.world, catalog: catalog.clone(), question: wish.question, asked: now }
+        });
+        Step { requests, counts, wake, work }
     }
 
     /// What became of a request.
@@ -126,7 +179,11 @@ impl Brain {
     }
 
     /// What the work aside came to.
-    pub fn found(&mut self, _finding: Finding, now: Timestamp) {
+    pub fn found(&mut self, finding: Finding, now: Timestamp) {
         self.shared.now = now;
+        let Some(asker) = self.shared.solving.take() else { return };
+        if let Some((_, piece)) = self.pieces.iter_mut().find(|(part, _)| *part == asker) {
+            piece.found(finding);
+        }
     }
 }

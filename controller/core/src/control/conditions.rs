@@ -104,6 +104,11 @@ impl Conditions {
         self.set(kind, Truth::True, kind, "");
     }
 
+    /// Takes a condition away.
+    pub fn remove(&mut self, kind: &str) {
+        self.list.retain(|c| c.kind != kind);
+    }
+
     /// Restates a condition for the current generation.
     pub fn refresh(&mut self, kind: &str) {
         let generation = self.generation;

@@ -19,7 +19,7 @@ pub struct Work {
 }
 
 /// What is to be decided.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Question {
     Provision(Box<provision::Options>),
     Consolidate(Box<consolidate::Options>),

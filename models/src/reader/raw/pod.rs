@@ -111,7 +111,7 @@ impl RawPod {
             conditions: status
                 .conditions
                 .into_iter()
-                .filter(|c| matches!(c.kind.as_str(), "PodScheduled" | "Ready"))
+                .filter(|c| matches!(c.kind.as_str(), "PodScheduled" | "Ready" | "DisruptionTarget"))
                 .collect(),
             nominated_node: some(status.nominated_node_name),
             started: status.start_time,
@@ -151,12 +151,13 @@ fn lean(mut spec: PodSpec) -> PodSpec {
 
 /// Annotations that decide something.
 fn relevant(mut annotations: Labels) -> Labels {
-    const PREFIXES: [&str; 5] = [
+    const PREFIXES: [&str; 6] = [
         "karpenter.sh/",
         "karpenter.k8s.aws/",
         "controller.kubernetes.io/",
         "cluster-autoscaler.kubernetes.io/",
         "millwright.dev/",
+        "scheduling.k8s.io/",
     ];
     annotations.retain(|key, _| PREFIXES.iter().any(|p| key.starts_with(p)));
     annotations

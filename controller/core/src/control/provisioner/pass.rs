@@ -1,0 +1,97 @@
+//! The world of a pass: only what it is about waits in it.
+
+use std::collections::BTreeMap;
+
+use millwright_models::kube::eviction::must_move;
+use millwright_models::kube::pod::Pod;
+use millwright_models::world::World;
+
+use crate::control::brain::Shared;
+use crate::control::landing::{self, Taker, berths, matched};
+use crate::control::view::View;
+use crate::nodes::StateNode;
+
+/// Where each pod that is taken care of will be: by position in
+/// `World::pods`, the name of a node or of a claim.
+pub type Placed = BTreeMap<usize, String>;
+
+/// Pods that have a place by a plan of ours whose node or claim lives.
+pub fn placed(view: &View<'_>, shared: &Shared) -> Placed {
+    let all = berths(view);
+    let matching = matched(view.world, &all, |_| false);
+    let mut placed = Placed::new();
+    for (berth, takers) in all.iter().zip(&matching.takers) {
+        for taker in takers {
+            if let Taker::Coming(p) | Taker::Elsewhere(p) = taker {
+                placed.insert(*p, berth.name.clone());
+            }
+        }
+    }
+    let mut owed: BTreeMap<&str, &str> = BTreeMap::new();
+    for (name, debt) in &shared.owed {
+        owed.extend(debt.slots.all.iter().filter_map(|s| Some((s.uid()?, name.as_str()))));
+    }
+    owed.extend(shared.promised.iter().map(|(uid, place)| (uid.as_str(), place.as_str())));
+    if owed.is_empty() {
+        return placed;
+    }
+    for (p, pod) in view.world.pods.iter().enumerate() {
+        if let Some(place) = owed.get(pod.uid.as_str()).and_then(|name| living(view, name))
+            && pod.node_name.as_deref() != Some(place)
+        {
+            placed.entry(p).or_insert_with(|| place.to_owned());
+        }
+    }
+    placed
+}
+
+/// The name of a place that can take pods, by the name of its node or claim.
+fn living<'v>(view: &View<'v>, name: &str) -> Option<&'v str> {
+    let named = |n: &&StateNode<'v>| n.name() == name || n.claim.is_some_and(|c| c.meta.name == name);
+    view.nodes.iter().find(named).filter(|n| !landing::is_leaving(n)).map(StateNode::name)
+}
+
+/// Whether the scheduler has given up on a pod that nothing else is done for.
+/// A nomination counts while its node is there.
+pub fn waits(view: &View<'_>, pod: &Pod) -> bool {
+    let failed = pod.conditions.iter().any(|c| c.kind == "PodScheduled" && c.reason == "Unschedulable");
+    failed && pod.is_pending() && nominated(view, pod).is_none()
+}
+
+/// The node that a pod is nominated to, if it lives.
+fn nominated<'v>(view: &View<'v>, pod: &Pod) -> Option<&'v str> {
+    living(view, pod.nominated_node.as_deref().filter(|n| !n.is_empty())?)
+}
+
+/// Pods to plan for (positions in `World::pods`): those that wait, and those
+/// of nodes that leave.
+pub fn intake(view: &View<'_>, placed: &Placed) -> Vec<usize> {
+    let leaving = view.nodes.iter().filter(|n| landing::is_leaving(n)).flat_map(|n| &n.pods);
+    let mut all: Vec<usize> = leaving.copied().filter(|p| must_move(view.world, &view.world.pods[*p])).collect();
+    all.extend(view.world.pods.iter().enumerate().filter(|(_, p)| waits(view, p)).map(|(i, _)| i));
+    all.retain(|p| !placed.contains_key(p));
+    all.sort_unstable();
+    all
+}
+
+/// A copy of the world in which planned pods are in their places, and other
+/// pods that nobody has to plan for yet are not there.
+pub fn world(view: &View<'_>, placed: &Placed) -> World {
+    let mut world = view.world.clone();
+    let mut pods = Vec::with_capacity(world.pods.len());
+    for (p, mut pod) in world.pods.drain(..).enumerate() {
+        if let Some(place) = placed.get(&p) {
+            pod.node_name = Some(place.clone());
+            pod.deleted = None;
+        } else if pod.node_name.is_none() && pod.is_pending() && !waits(view, &pod) {
+            match nominated(view, &pod) {
+                Some(node) => pod.node_name = Some(node.to_owned()),
+                // The scheduler has not looked at it.
+                None => continue,
+            }
+        }
+        pods.push(pod);
+    }
+    world.pods = pods;
+    world
+}
