@@ -5,8 +5,9 @@ use millwright_core::control::ask::{Ask, Refusal, Reply};
 use millwright_core::control::desk::Request;
 
 use super::Simulation;
+use crate::json;
 use crate::provider::{Temper, candidates};
-use crate::server::{Denial, Key};
+use crate::server::{Denial, Key, Kind};
 use crate::stage::Happening;
 
 impl Simulation<'_> {
@@ -21,14 +22,17 @@ impl Simulation<'_> {
                 self.fail(rule, message);
                 return;
             }
-            self.perform(&ask)
+            match &ask {
+                Ask::Refresh { node } => self.refresh(id, node),
+                other => self.perform(other),
+            }
         };
         self.note(format!("controller {id}: {}: {}", short(&ask), outcome(&reply)));
         let now = self.stage.now();
         if matches!(reply, Reply::Refused(Refusal::InsufficientCapacity { .. })) {
             self.learn(id, &ask);
         }
-        let is_write = !matches!(ask, Ask::Event(_) | Ask::Describe { .. } | Ask::Instances);
+        let is_write = !matches!(ask, Ask::Event(_) | Ask::Describe { .. } | Ask::Instances | Ask::Refresh { .. });
         if is_write && !matches!(reply, Reply::Refused(_)) {
             self.writes += 1;
             self.last_write = now;
@@ -73,6 +77,24 @@ impl Simulation<'_> {
         }
     }
 
+    /// Puts the pods of a node, as they are now, into what a controller knows.
+    fn refresh(&mut self, id: u32, node: &str) -> Reply {
+        let version = self.stage.server.version();
+        let Some(client) = self.clients.get_mut(&id) else { return Reply::Done };
+        let here = |p: &serde_json::Value| json::text(p, &["spec", "nodeName"]) == node;
+        for (_, pod) in self.stage.server.all(Kind::Pod).filter(|(_, p)| here(p)) {
+            client.mirror.apply(pod);
+        }
+        let (world, _) = client.mirror.world();
+        for pod in world.pods.iter().filter(|p| p.node_name.as_deref() == Some(node)) {
+            let key = Key::pod(&pod.namespace, &pod.name);
+            if self.stage.server.get(&key).is_none_or(|p| json::uid(p) != pod.uid) {
+                client.mirror.remove(&key, &pod.uid, version);
+            }
+        }
+        Reply::Done
+    }
+
     /// Carries a request out.
     fn perform(&mut self, ask: &Ask) -> Reply {
         let now = self.stage.now();
@@ -101,7 +123,8 @@ impl Simulation<'_> {
             }
             Ask::Bind { pod, uid, node } => done(server.bind(&Key::from(pod), uid, node, now)),
             Ask::Evict { pod, uid } => done(server.evict(&Key::from(pod), uid, now)),
-            Ask::Event(_) => Reply::Done,
+            // Lists go into the cache of who asks.
+            Ask::Event(_) | Ask::Refresh { .. } => Reply::Done,
             Ask::Launch { claim, uid, object } => self.launch(claim, uid, object),
             Ask::Terminate { provider_id, .. } => {
                 let takes = self.fate.millis(5_000, 60_000);
@@ -159,6 +182,7 @@ pub(super) fn short(ask: &Ask) -> String {
         Ask::Terminate { claim, provider_id } => format!("terminate {provider_id} of {claim}"),
         Ask::Describe { claim, provider_id } => format!("describe {provider_id} of {claim}"),
         Ask::Instances => "list instances".to_owned(),
+        Ask::Refresh { node } => format!("list pods of {node}"),
     }
 }
 
