@@ -138,9 +138,13 @@ impl Invariants {
     /// Budgets of the pool.
     fn breaks_budget(&self, world: &World, pool: &str, reason: Option<&str>, now: Timestamp) -> Option<Broken> {
         let object = world.node_pool(pool)?;
+        // Nodes whose machine is ending count neither as a whole nor as a part.
+        let ending = |node: &str| world.node_claims.iter().any(|c| c.node_name == node && c.is("InstanceTerminating"));
         let mine = world.nodes.iter().filter(|n| n.meta.labels.get(labels::NODEPOOL).is_some_and(|p| p == pool));
-        let total = mine.filter(|n| n.meta.labels.contains_key(labels::INITIALIZED)).count() as u64;
-        let under_way = self.disrupting.values().filter(|b| b.pool == pool).count() as i64;
+        let whole = mine.filter(|n| n.meta.labels.contains_key(labels::INITIALIZED) && !ending(&n.meta.name));
+        let total = whole.count() as u64;
+        let under_way = self.disrupting.iter().filter(|(node, b)| b.pool == pool && !ending(node));
+        let under_way = under_way.count() as i64;
         let asked = Reason::ALL.into_iter().filter(|r| reason.is_none_or(|name| name == r.as_str()));
         let allowed = asked.filter_map(|r| budgets::allowed(object, total, r, now).ok()).max()?;
         (under_way + 1 > allowed).then(|| {

@@ -52,7 +52,8 @@ pub struct Options {
 impl Options {
     /// What a seed alone decides.
     pub fn of(seed: u64) -> Self {
-        let settings = Settings { iterations: Some(20), seed, ..Settings::default() };
+        let poll = SignedDuration::from_secs(20);
+        let settings = Settings { iterations: Some(2), seed, poll, ..Settings::default() };
         let hard = [0, 1, 2, 2][usize::try_from(seed % 4).unwrap_or(0)];
         let (active, peace) = (SignedDuration::from_mins(20), SignedDuration::from_mins(80));
         Self { seed, hard, active, peace, settings, verbose: false }
