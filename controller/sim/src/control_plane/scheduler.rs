@@ -94,10 +94,10 @@ impl Scheduler {
         world: &World,
         pod: &Pod,
     ) -> Result<String, String> {
-        if let Some(node) = pod.nominated_node.as_deref() {
-            if state.filter(pod, node).is_ok() {
-                return Ok(node.to_owned());
-            }
+        if let Some(node) = pod.nominated_node.as_deref()
+            && state.filter(pod, node).is_ok()
+        {
+            return Ok(node.to_owned());
         }
         let mut best: Option<(i64, &str)> = None;
         let mut why = format!("0/{} nodes are available", world.nodes.len());

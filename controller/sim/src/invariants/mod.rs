@@ -133,15 +133,13 @@ impl Invariants {
         if is_new || !self.touched.is_empty() {
             self.disruption_goes_on(stage);
         }
-        if is_new || self.touched.contains(&Kind::NodeClaim) || !self.unowned.is_empty() {
-            if let Some(broken) = self.machines(stage, now) {
-                return Some(broken);
-            }
+        if (is_new || self.touched.contains(&Kind::NodeClaim) || !self.unowned.is_empty())
+            && let Some(broken) = self.machines(stage, now)
+        {
+            return Some(broken);
         }
-        if is_new {
-            if let Some(broken) = self.limits(stage, now) {
-                return Some(broken);
-            }
+        if is_new && let Some(broken) = self.limits(stage, now) {
+            return Some(broken);
         }
         self.touched.clear();
         self.holds(stage, now)

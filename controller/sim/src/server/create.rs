@@ -30,10 +30,10 @@ impl Server {
         if self.objects.contains_key(&key) {
             return Err(Denial::Conflict(format!("{key} already exists")));
         }
-        if let Value::Object(members) = &mut object {
-            if kind.is_born_without_status() {
-                members.shift_remove("status");
-            }
+        if let Value::Object(members) = &mut object
+            && kind.is_born_without_status()
+        {
+            members.shift_remove("status");
         }
         if let Value::Object(meta) = &mut object["metadata"] {
             for field in ["deletionTimestamp", "deletionGracePeriodSeconds", "resourceVersion"] {

@@ -200,10 +200,10 @@ impl<'b> Simulation<'b> {
         while let Some(happening) = self.stage.agenda.next(end) {
             self.handle(happening);
             self.settle();
-            if self.verdict.is_none() {
-                if let Some((rule, message)) = self.invariants.check(&mut self.stage) {
-                    self.fail(rule, message);
-                }
+            if self.verdict.is_none()
+                && let Some((rule, message)) = self.invariants.check(&mut self.stage)
+            {
+                self.fail(rule, message);
             }
             if let Some(violation) = self.verdict.take() {
                 return Err(Box::new(violation));

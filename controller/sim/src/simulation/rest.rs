@@ -46,16 +46,16 @@ impl Simulation<'_> {
             let message = error.clone();
             self.fail("unreadable", message);
         }
-        if !self.nodes_expire() {
-            if let Some(message) = self.invariants.unfinished(&self.stage) {
-                self.fail("unfinished", message);
-            }
+        if !self.nodes_expire()
+            && let Some(message) = self.invariants.unfinished(&self.stage)
+        {
+            self.fail("unfinished", message);
         }
         let pending = world.pods.iter().filter(|p| p.is_pending()).count();
-        if pending > 0 {
-            if let Some(message) = self.fits(&world) {
-                self.fail("pending though it fits", message);
-            }
+        if pending > 0
+            && let Some(message) = self.fits(&world)
+        {
+            self.fail("pending though it fits", message);
         }
         pending
     }
