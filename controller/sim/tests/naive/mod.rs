@@ -56,12 +56,10 @@ impl Piece for Provision {
                     desk.ask(Part::Provision, Ask::Create { target, object });
                 }
             }
-            if self.flaw == Flaw::Crowds {
-                if let Some(node) = view.world.nodes.first() {
-                    let (uid, node) = (pod.uid.clone(), node.meta.name.clone());
-                    let pod = Target::pod(&pod.namespace, &pod.name);
-                    desk.ask(Part::Provision, Ask::Bind { pod, uid, node });
-                }
+            if let Some(node) = view.world.nodes.first().filter(|_| self.flaw == Flaw::Crowds) {
+                let (uid, node) = (pod.uid.clone(), node.meta.name.clone());
+                let pod = Target::pod(&pod.namespace, &pod.name);
+                desk.ask(Part::Provision, Ask::Bind { pod, uid, node });
             }
         }
         if self.flaw == Flaw::Evicts {
