@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test lint fmt setup clean rig rig-down rig-test cluster cluster-demo cluster-down
+.PHONY: build demo test soak lint fmt setup clean rig rig-down rig-test cluster cluster-demo cluster-down
 
 CARGO := source scripts/env.sh && cargo
 BINARY := $(or $(CARGO_TARGET_DIR),target)/release/millwright
@@ -46,6 +46,12 @@ cluster-demo:
 
 cluster-down:
 	@deploy/cluster/down.sh
+
+# Simulated clusters; prints the seeds that fail.
+FROM ?= 0
+SEEDS ?= 1000
+soak: setup
+	$(CARGO) run --locked --package millwright-sim --example soak -- $(FROM) $(SEEDS)
 
 fmt:
 	$(CARGO) fmt --all

@@ -79,7 +79,11 @@ impl Launches {
         }
         let Some(failure) = self.failed.get(uid) else { return true };
         case.conditions.set(LAUNCHED, Truth::Unknown, &failure.reason, &failure.message);
-        desk.wake(failure.again);
+        // A time that is past would have the next look come at once, for as
+        // long as the purchase takes.
+        if failure.again > view.now {
+            desk.wake(failure.again);
+        }
         failure.again <= view.now
     }
 

@@ -1,0 +1,66 @@
+//! Small random clusters.
+
+mod catalogue;
+mod pools;
+mod workloads;
+
+use serde_json::{Value, json};
+
+pub use catalogue::catalog;
+
+use crate::dice::Dice;
+use millwright_models::catalog::Catalog;
+
+/// What a run begins with.
+#[derive(Clone, Debug)]
+pub struct Opening {
+    pub catalog: Catalog,
+    /// Everything but pods, nodes and claims; in an order that can be created.
+    pub objects: Vec<Value>,
+}
+
+/// The cluster of a seed.
+pub fn opening(seed: u64) -> Opening {
+    let mut dice = Dice::new(seed, "world");
+    let zones = usize::try_from(dice.between(1, 3)).unwrap_or(1);
+    let catalog = catalog(&mut dice, zones);
+    let mut objects = vec![json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "default"}})];
+    objects.push(pools::node_class(&zone_names(zones)));
+    objects.extend(pools::node_pools(&mut dice));
+    objects.extend(workloads::daemon_sets(&mut dice));
+    objects.extend(workloads::workloads(&mut dice, &zone_names(zones)));
+    Opening { catalog, objects }
+}
+
+fn zone_names(count: usize) -> Vec<String> {
+    ["sim-1a", "sim-1b", "sim-1c"].into_iter().take(count).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use millwright_models::reader::{Document, ReadOptions, read};
+
+    use super::*;
+    use crate::json;
+
+    #[test]
+    fn every_opening_is_valid_and_its_own() {
+        let mut texts = Vec::new();
+        for seed in 0..100 {
+            let opening = opening(seed);
+            assert!(!opening.catalog.types.is_empty());
+            let text = json!({"apiVersion": "v1", "kind": "List", "items": opening.objects}).to_string();
+            let document = Document { file: format!("seed {seed}"), text: text.clone() };
+            let world = read(&[document], &ReadOptions { default_pools: false }).unwrap();
+            assert!((1..=3).contains(&world.node_pools.len()) && world.node_classes.len() == 1);
+            let sets =
+                opening.objects.iter().filter(|o| matches!(json::text(o, &["kind"]), "ReplicaSet" | "StatefulSet"));
+            assert!((2..=8).contains(&sets.count()));
+            texts.push(text);
+        }
+        let count = texts.len();
+        texts.sort();
+        texts.dedup();
+        assert_eq!(texts.len(), count);
+    }
+}
