@@ -99,9 +99,9 @@ fn exactly(
         return None;
     }
     let start = best.plan()?.clone();
-    let left = || timing.left().as_secs_f64();
-    // Where contents are too many, fleets may be few.
-    let kept = 0.3 * left();
+    let left = || timing.left();
+    // Where contents are too many, fleets may be few: they keep some time.
+    let kept = Some(0.3 * left()).filter(|k| k.is_finite()).unwrap_or(0.0);
     if let Some(answer) = exact::solve(instance, &start, &|| left() - kept) {
         best.offer(answer.plan, "exact");
         return Some(answer.bound);

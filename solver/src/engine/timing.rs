@@ -1,9 +1,6 @@
 use super::{Clock, Options};
 use std::time::Duration;
 
-/// What an exact answer may take where no clock decides.
-const AMPLE: Duration = Duration::from_secs(30);
-
 /// When search must end so that the answer is ready in time.
 #[derive(Clone, Copy)]
 pub struct Timing<'a> {
@@ -27,12 +24,10 @@ impl<'a> Timing<'a> {
         self.deadline.is_some_and(|d| (self.clock)() + self.reserve >= d.mul_f64(self.share))
     }
 
-    /// Time until the answer is due; where no clock decides, ample.
-    pub fn left(&self) -> Duration {
-        match self.deadline {
-            Some(d) => d.saturating_sub((self.clock)() + self.reserve),
-            None => AMPLE,
-        }
+    /// Seconds until the answer is due; without end where no clock decides.
+    pub fn left(&self) -> f64 {
+        let left = |d: Duration| d.saturating_sub((self.clock)() + self.reserve).as_secs_f64();
+        self.deadline.map_or(f64::INFINITY, left)
     }
 
     /// The same with the deadline at a share of the whole.

@@ -62,6 +62,8 @@ impl Prices {
 
 /// Most columns and most steps of the search for them.
 const COLUMNS: usize = 30_000;
+/// The same where no clock decides.
+const FEW: usize = 4_000;
 const STEPS: u64 = 4_000_000;
 
 /// All columns that could matter, or `None` if they are too many.
@@ -288,7 +290,8 @@ impl Walk<'_> {
         column.pods = pods.to_vec();
         column.pods.sort_unstable();
         self.list.push(column);
-        (self.list.len() <= COLUMNS).then_some(())
+        let most = if (self.left)().is_finite() { COLUMNS } else { FEW };
+        (self.list.len() <= most).then_some(())
     }
 }
 

@@ -18,6 +18,9 @@ use crate::check;
 use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
 
+/// Nodes of a search tree where no clock decides.
+const NODES: u32 = 200;
+
 /// Most pods for which an exact answer is tried.
 pub const PODS: u64 = 200;
 
@@ -34,7 +37,8 @@ pub struct Exact {
 /// The optimum, or `None` if it could not be proven: too large, too little
 /// time, a node may be removed, or a rule that is not linear decided.
 ///
-/// `start` is a valid plan; `left` tells how many seconds remain.
+/// `start` is a valid plan; `left` tells how many seconds remain, infinity
+/// that no clock decides: then the work itself is limited.
 pub fn solve(instance: &Instance, start: &Plan, left: &dyn Fn() -> f64) -> Option<Exact> {
     if instance.pods() > PODS || instance.nodes.iter().any(|n| n.removal.is_some()) {
         return None;

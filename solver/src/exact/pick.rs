@@ -97,7 +97,10 @@ fn run(
         if left() <= 0.0 {
             return Ok(None);
         }
-        m.time_limit(left().min(1e6))?;
+        match left() {
+            f64::INFINITY => m.node_limit(super::NODES)?,
+            seconds => m.time_limit(seconds)?,
+        }
         if m.run()? != Status::Optimal {
             return Ok(None);
         }

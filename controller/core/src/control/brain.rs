@@ -173,11 +173,6 @@ impl Brain {
         }
     }
 
-    /// A brain of other parts, for tests of whoever runs it.
-    pub fn of(settings: Settings, pieces: Vec<(Part, Box<dyn Piece + Send>)>) -> Self {
-        Self { settings, desk: Desk::default(), shared: Shared::default(), pieces }
-    }
-
     /// A watch has brought a new version of an object, or its end.
     pub fn seen(&mut self, target: &Target) {
         self.desk.seen(target);

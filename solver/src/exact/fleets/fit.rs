@@ -70,8 +70,12 @@ pub fn fit(instance: &Instance, fleet: &Fleet, left: f64) -> Result<Fit, HighsEr
             return Ok(Fit::Never);
         }
     }
-    m.node_limit(NODES)?;
-    m.time_limit(left.clamp(0.0, SECONDS))?;
+    if left.is_finite() {
+        m.node_limit(NODES)?;
+        m.time_limit(left.clamp(0.0, SECONDS))?;
+    } else {
+        m.node_limit(super::super::NODES)?;
+    }
     match m.run()? {
         Status::Infeasible => return Ok(Fit::Never),
         Status::Optimal => {}
