@@ -54,7 +54,8 @@ pub fn write(catalog: &Catalog, shown: &[Shown<'_>], out: &mut dyn Write) -> Res
         api_version: file::API_VERSION,
         kind: "Catalog",
         region: &catalog.region,
-        source: &catalog.source,
+        // What a file says of itself is no longer built in.
+        source: catalog.source.trim_start_matches("embedded: "),
         types: shown.iter().map(describe).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document).map_err(Error::from)?;

@@ -42,7 +42,7 @@ fn a_machine_is_ended_under_its_claim() {
 
 #[test]
 fn a_machine_that_nobody_remembers() {
-    assert!(breaks(Flaw::Forgets, 0, &["no machine without claim"]));
+    assert!(breaks(Flaw::Forgets, 0, &["no machine without claim", "one machine per claim"]));
 }
 
 #[test]

@@ -96,10 +96,7 @@ pub fn parse(file: &str, text: &str, known: Known) -> Result<Catalog, CatalogErr
             problem,
         })?);
     }
-    let source = match document.source.as_str() {
-        "" => format!("file {file}"),
-        source => format!("file {file} ({})", source.trim_start_matches("embedded: ")),
-    };
+    let source = if document.source.is_empty() { format!("file {file}") } else { document.source };
     let catalog = Catalog::new(document.region, source, types);
     if let Some(pair) = catalog.types.windows(2).find(|pair| pair[0].name == pair[1].name) {
         return Err(CatalogError::Type {

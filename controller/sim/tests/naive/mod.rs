@@ -172,7 +172,9 @@ impl Lifecycle {
             self.ask(desk, Ask::Terminate { claim, provider_id });
         }
         if self.flaw == Flaw::Forgets && claim.is("Initialized") {
-            self.let_go(desk, Target::claim(&claim.meta.name));
+            if !claim.meta.finalizers.is_empty() {
+                return self.let_go(desk, Target::claim(&claim.meta.name));
+            }
             let (target, uid) = (Target::claim(&claim.meta.name), claim.meta.uid.clone());
             self.ask(desk, Ask::Delete { target, uid, grace_seconds: None });
         }
