@@ -66,6 +66,8 @@ impl Model {
         handle.set_int(c"threads", 1)?;
         handle.set_string(c"parallel", c"off")?;
         handle.set_int(c"random_seed", 1)?;
+        // Takes longer than all the rest of a small program.
+        handle.set_bool(c"mip_heuristic_run_feasibility_jump", false)?;
         Ok(Model {
             handle,
             cols: 0,

@@ -29,7 +29,7 @@ pub struct Answer {
 /// Most fleets that are asked.
 const ASKED: usize = 1_500;
 /// The same where no clock decides.
-const FEW: usize = 150;
+const FEW: usize = 40;
 
 /// Looks for a better plan than `start`, which serves everybody as wished;
 /// `least` is a bound on the cost, `left` tells how many seconds remain.
