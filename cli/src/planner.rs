@@ -53,6 +53,7 @@ pub fn audit(world: &World, catalog: &Catalog, args: &AuditArgs) -> Result<Audit
         include_unmanaged: args.include_unmanaged,
         all_waves: args.waves == Waves::All,
         frontier: args.frontier,
+        reasons: true,
     };
     let began = Instant::now();
     let audit = consolidate::audit(world, catalog, &options, &|| began.elapsed());
@@ -85,6 +86,7 @@ pub fn explain_node(
         include_unmanaged: args.include_unmanaged,
         all_waves: false,
         frontier: false,
+        reasons: true,
     };
     let began = Instant::now();
     let answer = consolidate::explain_node(world, catalog, &options, &|| began.elapsed(), &args.node);

@@ -260,6 +260,7 @@ fn audited(c: &Cluster, catalog: &Catalog) -> Audit {
         include_unmanaged: false,
         all_waves: false,
         frontier: false,
+        reasons: true,
     };
     audit(&world, catalog, &options, &|| Duration::ZERO).unwrap()
 }

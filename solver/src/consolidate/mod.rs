@@ -88,6 +88,10 @@ fn begin(search: &mut Search, must: &[usize], options: &Options, time: &Time) ->
 /// All choices of nodes in a small cluster; the best cost if it is known.
 fn every(search: &mut Search, options: &Options, time: &Time) -> Result<Option<Micros>, EngineError> {
     let Some(choices) = every::choices(search.lean(), &search.open) else { return Ok(None) };
+    // Each is a few rounds' work.
+    if options.iterations.is_some_and(|n| choices.len() as u64 > n.saturating_mul(8)) {
+        return Ok(None);
+    }
     let mut proven = true;
     let count = choices.len();
     for (k, gone) in choices.into_iter().enumerate() {

@@ -55,6 +55,9 @@ pub struct Options {
     pub all_waves: bool,
     /// Work out what fewer evictions would reach.
     pub frontier: bool,
+    /// Work out why nodes stay and what nothing but the pods would cost; who
+    /// only acts on the first wave does not need it.
+    pub reasons: bool,
 }
 
 /// What a wave may take at most.
@@ -135,8 +138,10 @@ pub fn audit(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'
     let price = options.disruption_price.unwrap_or_else(|| price::default_price(&cx.scene(world)));
     let scene = cx.scene(world);
     let first = cx.solve(&scene, price, &options.limits, share(options, is_alone(&scene, price, options)))?;
-    let ideal = ideal::ideal(&cx, &scene, &first)?;
-    let premium = first.premium(&cx, &scene, price)?;
+    let (ideal, premium) = match options.reasons {
+        true => (ideal::ideal(&cx, &scene, &first)?, first.premium(&cx, &scene, price)?),
+        false => (Ideal::default(), 0),
+    };
     let names = simulate::names(world, 1, first.lifted.nodes.len());
     let mut waves = vec![wave(world, &first, &names)];
     let mut warnings = warnings::warnings(world, &scene, &first);
@@ -145,7 +150,7 @@ pub fn audit(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'
         let next = simulate::after(world, &first.lowered, &first.lifted, &names);
         warnings.extend(follow(&cx, next, price, &mut waves)?);
     }
-    let blocked = blocked::blocked(&scene, &first, &ideal, price);
+    let blocked = if options.reasons { blocked::blocked(&scene, &first, &ideal, price) } else { Vec::new() };
     Ok(Audit {
         current_cost: first.lowered.instance.current_cost(),
         waves,
@@ -165,7 +170,7 @@ pub fn audit(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'
 /// be worked out for the ideal.
 fn share(options: &Options, alone: bool) -> f64 {
     match (options.frontier, options.all_waves) {
-        (false, false) if alone => 1.0,
+        (false, false) if alone || !options.reasons => 1.0,
         (false, false) => 0.7,
         (true, true) => 0.3,
         _ => 0.4,

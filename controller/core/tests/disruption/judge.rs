@@ -198,6 +198,7 @@ impl Check<'_, '_> {
             include_unmanaged: false,
             all_waves: false,
             frontier: false,
+            reasons: true,
         };
         let audit = match consolidate::audit(world, catalog, &options, &|| Duration::ZERO) {
             Ok(audit) => audit,

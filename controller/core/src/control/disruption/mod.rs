@@ -367,5 +367,6 @@ fn options(settings: &Settings, now: Timestamp) -> consolidate::Options {
         include_unmanaged: false,
         all_waves: false,
         frontier: false,
+        reasons: false,
     }
 }
