@@ -6,7 +6,7 @@ use millwright_sim::{Options, run};
 
 /// How many seeds a test run plays. Solving takes nearly all of the time;
 /// `make soak SEEDS=…` plays more.
-const SEEDS: u64 = 1;
+const SEEDS: u64 = 6;
 
 #[test]
 fn schedules() {

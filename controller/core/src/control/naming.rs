@@ -1,8 +1,8 @@
 //! Names of new claims: `pool-xxxxx`.
 //!
-//! Drawn from the seed and a counter, so that a run can be replayed. After a
-//! restart the counter begins anew; names that are taken are passed over, and
-//! the API server refuses those that are taken meanwhile.
+//! Drawn from the seed, the time and a counter, so that a run can be replayed
+//! and no name comes back. Names that are taken are passed over, and the API
+//! server refuses those that are taken meanwhile.
 
 use millwright_models::world::World;
 

@@ -21,4 +21,10 @@ impl<'a> View<'a> {
     pub fn new(world: &'a World, catalog: &'a Catalog, settings: &'a Settings, now: Timestamp) -> Self {
         Self { world, catalog, settings, nodes: state_nodes(world), now }
     }
+
+    /// What makes names of later times others: one that has just been given
+    /// up means nothing else a moment later.
+    pub fn salt(&self) -> u64 {
+        self.now.as_second().cast_unsigned()
+    }
 }

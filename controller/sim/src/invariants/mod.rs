@@ -7,7 +7,7 @@ mod disruption;
 mod limits;
 mod machines;
 mod requests;
-mod unfinished;
+pub(crate) mod unfinished;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -44,6 +44,8 @@ pub struct Invariants {
     exhausted: BTreeMap<Key, Timestamp>,
     /// Nodes whose disruption was begun of the controller's own accord.
     disrupting: BTreeMap<String, disruption::Begun>,
+    /// Claims made to take the place of nodes.
+    replacements: BTreeSet<String>,
     /// Pods that waited at some time in the last minute.
     waited: BTreeMap<String, Timestamp>,
     touched: BTreeSet<Kind>,
@@ -60,6 +62,7 @@ impl Invariants {
             unowned: BTreeMap::new(),
             exhausted: BTreeMap::new(),
             disrupting: BTreeMap::new(),
+            replacements: BTreeSet::new(),
             waited: BTreeMap::new(),
             touched: BTreeSet::new(),
             sold: 0,

@@ -1,6 +1,6 @@
 //! Requests that must not be made.
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use millwright_core::control::ask::{Ask, Kind as AskKind, Target};
 use millwright_core::control::desk::Part;
 use millwright_core::pods::{is_active, is_shielded};
@@ -31,7 +31,7 @@ impl Invariants {
             Ask::Patch { target, status: false, body } if target.kind == AskKind::Node => {
                 self.uncordons(stage, target, body).or_else(|| self.taints(part, stage, target, body))
             }
-            Ask::Create { target, .. } if target.kind == AskKind::NodeClaim => self.floods(part, stage),
+            Ask::Create { target, .. } if target.kind == AskKind::NodeClaim => self.floods(part, stage, &target.name),
             Ask::Terminate { claim, provider_id } => terminates(stage, claim, provider_id),
             _ => None,
         }
@@ -47,9 +47,15 @@ impl Invariants {
     }
 
     /// Claims that are on their way, bounded by the pods that wait.
-    fn floods(&self, part: Part, stage: &mut Stage) -> Option<Broken> {
+    fn floods(&mut self, part: Part, stage: &mut Stage, name: &str) -> Option<Broken> {
         let now = stage.now();
-        if part != Part::Provision || now < self.overlap_until {
+        if part != Part::Provision {
+            // For pods that still run.
+            self.replacements.insert(name.to_owned());
+            return None;
+        }
+        self.replacements.remove(name);
+        if now < self.overlap_until {
             return None;
         }
         let (world, _) = stage.world();
@@ -59,6 +65,10 @@ impl Invariants {
         let waiting = world.pods.iter().filter(|p| p.is_pending() || recent(p)).count();
         let moving = world.pods.iter().filter(|p| p.node_name.as_deref().is_some_and(|n| is_going(stage, n))).count();
         let coming = world.node_claims.iter().filter(|c| !c.is("Initialized") && c.meta.deletion_timestamp.is_none());
+        // The pod of one that takes long may have found another place.
+        let fresh = |c: &Timestamp| now.duration_since(*c) < SignedDuration::from_secs(60);
+        let coming = coming.filter(|c| c.meta.creation_timestamp.as_ref().is_some_and(fresh));
+        let coming = coming.filter(|c| !self.replacements.contains(&c.meta.name));
         let coming = coming.count() + 1;
         (coming > waiting + moving)
             .then(|| ("launches", format!("{coming} NodeClaims on their way for {waiting} pods that wait")))

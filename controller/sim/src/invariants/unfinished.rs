@@ -1,5 +1,6 @@
 //! What must not be left once there is peace.
 
+use jiff::SignedDuration;
 use serde_json::Value;
 
 use super::{DISRUPTED, HOLD, Invariants};
@@ -10,12 +11,13 @@ use crate::stage::Stage;
 impl Invariants {
     /// The first thing that was not brought to its end.
     pub fn unfinished(&self, stage: &Stage) -> Option<String> {
+        let starting = |claim: &Value| is_starting(stage, claim);
         for (key, claim) in stage.server.all(Kind::NodeClaim) {
             let drains = json::is_deleting(claim) && !is_blocked(stage, claim);
             if drains {
                 return Some(format!("{key} is deleted and does not go"));
             }
-            if !json::is_deleting(claim) && !json::is_true(claim, "Initialized") {
+            if !json::is_deleting(claim) && !json::is_true(claim, "Initialized") && !starting(claim) {
                 return Some(format!("{key} never came up"));
             }
         }
@@ -32,6 +34,15 @@ impl Invariants {
         let mut orphans = up.filter(|m| !stage.server.all(Kind::NodeClaim).any(|(_, c)| json::uid(c) == m.token));
         orphans.next().map(|m| format!("{} runs for nobody", m.id))
     }
+}
+
+/// A machine that never registers is given up after a quarter of an hour.
+const GIVEN_UP: SignedDuration = SignedDuration::from_mins(16);
+
+/// Whether a claim may still wait for its node.
+pub fn is_starting(stage: &Stage, claim: &Value) -> bool {
+    let born = json::time(claim, &["metadata", "creationTimestamp"]);
+    !json::is_true(claim, "Registered") && born.is_some_and(|born| stage.now().duration_since(born) < GIVEN_UP)
 }
 
 /// A drain that shields or budgets of pods may hold for ever.

@@ -143,7 +143,8 @@ fn launch(command: &mut Command, view: &View<'_>, desk: &mut Desk, names: &mut N
             continue;
         }
         if replacement.state == Built::New {
-            let name = names.next(view.settings.seed ^ SALT, &replacement.pool, view.world, |n| taken.contains(n));
+            let name = names
+                .next(view.settings.seed ^ SALT ^ view.salt(), &replacement.pool, view.world, |n| taken.contains(n));
             taken.insert(name.clone());
             replacement.object = buy::claim(&replacement.object, &name, &replacement.slots);
             replacement.name = name;

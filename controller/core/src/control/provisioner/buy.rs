@@ -77,7 +77,9 @@ impl Provisioner {
                 continue;
             }
             let slots = slots(view, &pods, finding.asked, &node.pool);
-            let name = self.names.next(view.settings.seed, &node.pool, view.world, |n| self.buying.contains_key(n));
+            let name = self
+                .names
+                .next(view.settings.seed ^ view.salt(), &node.pool, view.world, |n| self.buying.contains_key(n));
             let object = claim(object, &name, &slots);
             let pods = pods.iter().map(|p| (p.namespace.clone(), p.name.clone(), p.uid.clone())).collect();
             self.buying.insert(name, Purchase { object, pool: node.pool.clone(), pods, state: State::New });
