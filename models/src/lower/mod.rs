@@ -21,6 +21,7 @@ mod reasons;
 mod registry;
 mod removals;
 mod settings;
+mod strange;
 mod terms;
 mod tiers;
 mod variety;
