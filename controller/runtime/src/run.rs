@@ -60,7 +60,10 @@ pub async fn cluster(kubeconfig: Option<&Path>) -> Result<Config, RunError> {
 }
 
 /// A client of the runtime that it is made in.
-pub fn client(config: Config) -> Result<Client, RunError> {
+pub fn client(mut config: Config) -> Result<Client, RunError> {
+    // A refused eviction is an answer to act on, and a write that is sent
+    // again by itself would pass the fence unseen.
+    config.default_retry = false;
     Client::try_from(config).map_err(|e| RunError::Client(e.to_string()))
 }
 

@@ -2,6 +2,7 @@
 //! simulated machines and kubelets.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // without a control plane there is nothing to test
 
+mod budgets;
 mod buyer;
 mod crash;
 mod leaders;
