@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use millwright_models::catalog::{self, Catalog};
+use millwright_models::lower;
 use millwright_models::reader::{self, Document, ReadOptions};
 use millwright_models::world::World;
 
@@ -13,18 +14,21 @@ use crate::input;
 const REGION: &str = "us-east-1";
 
 /// Reads and validates every object that `paths` name. Files that cannot be
-/// read and objects that are wrong are reported together.
-pub fn world(paths: &[PathBuf]) -> Result<World, Failure> {
+/// read and objects that are wrong are reported together; what can hardly be
+/// meant, seen from `catalog`, is among the world's warnings.
+pub fn world(paths: &[PathBuf], catalog: &Catalog) -> Result<World, Failure> {
     let (sources, mut complaints) = input::read_all(paths);
     // Beside manifests directories hold values of charts and the like.
-    let (sources, strange): (Vec<_>, Vec<_>) = sources.into_iter().partition(|s| !s.found || s.has_object());
+    let (sources, other): (Vec<_>, Vec<_>) = sources.into_iter().partition(|s| !s.found || s.has_object());
     if complaints.is_empty() && sources.iter().all(|s| s.is_blank()) {
         complaints.push("there is no Kubernetes object in the input".to_owned());
     }
     let documents: Vec<Document> = sources.into_iter().map(|s| Document { file: s.name, text: s.text }).collect();
     match reader::read(&documents, &ReadOptions::default()) {
         Ok(mut world) if complaints.is_empty() => {
-            world.warnings.extend(strange.iter().map(|s| format!("{}: left out, no Kubernetes object", s.name)));
+            world.warnings.extend(other.iter().map(|s| format!("{}: left out, no Kubernetes object", s.name)));
+            let strange = lower::strange(&world, catalog);
+            world.warnings.extend(strange);
             Ok(world)
         }
         Ok(_) => Err(Failure::Input(complaints)),

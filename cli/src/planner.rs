@@ -13,8 +13,8 @@ use millwright_solver::engine;
 
 use crate::answer::{Answer, Baseline, PlannedNode};
 use crate::args::{
-    AuditArgs, Engine, ExplainNodeArgs, MethodArgs, MinValuesPolicy, PlanArgs, PreferencePolicy, SearchArgs, Waves,
-    WorldArgs,
+    AuditArgs, Engine, ExplainNodeArgs, MethodArgs, MinValuesPolicy, MoveArgs, PlanArgs, PreferencePolicy, SearchArgs,
+    Waves, WorldArgs,
 };
 use crate::failure::Failure;
 
@@ -27,8 +27,7 @@ pub fn plan(world: &World, catalog: &Catalog, args: &PlanArgs) -> Result<Answer,
     let began = Instant::now();
     let decision = provision::plan(world, catalog, &options, &|| began.elapsed());
     let mut decision = decision.map_err(|e| Failure::input(e.to_string()))?;
-    let least = decision.bound.max(decision.claimed_bound.unwrap_or(decision.bound));
-    decision.warnings.extend(unproven(&args.search.method, decision.cost, least));
+    decision.warnings.extend(unproven(&args.search.method, decision.cost, decision.least()));
     Ok(answer(world, decision))
 }
 
@@ -45,24 +44,33 @@ pub fn options(world: &WorldArgs, flags: &SearchArgs) -> Options {
 /// Audits `world` on `catalog`.
 pub fn audit(world: &World, catalog: &Catalog, args: &AuditArgs) -> Result<Audit, Failure> {
     let options = consolidate::Options {
-        lower: settings(&args.world),
-        engine: search(&args.method, args.deadline),
-        now: args.world.now.unwrap_or_else(Timestamp::now),
-        disruption_price: args.disruption_price,
         limits: consolidate::Limits { evictions: args.max_evictions, removed: args.max_removed },
-        include_unmanaged: args.include_unmanaged,
         all_waves: args.waves == Waves::All,
         frontier: args.frontier,
-        reasons: true,
+        ..moves(&args.world, &args.moves)
     };
     let began = Instant::now();
     let audit = consolidate::audit(world, catalog, &options, &|| began.elapsed());
     let mut audit = audit.map_err(|e| Failure::input(e.to_string()))?;
     if let Some(wave) = audit.waves.first() {
-        let least = wave.bound.max(wave.claimed_bound.unwrap_or(wave.bound));
-        audit.warnings.extend(unproven(&args.method, wave.cost, least));
+        audit.warnings.extend(unproven(&args.moves.method, wave.cost, wave.least()));
     }
     Ok(audit)
+}
+
+/// What the flags ask of the first wave.
+fn moves(world: &WorldArgs, flags: &MoveArgs) -> consolidate::Options {
+    consolidate::Options {
+        lower: settings(world),
+        engine: search(&flags.method, flags.deadline),
+        now: world.now.unwrap_or_else(Timestamp::now),
+        disruption_price: flags.disruption_price,
+        limits: consolidate::Limits::default(),
+        include_unmanaged: flags.include_unmanaged,
+        all_waves: false,
+        frontier: false,
+        reasons: true,
+    }
 }
 
 /// What to say where an exact answer was asked for and is not proven.
@@ -77,17 +85,7 @@ pub fn explain_node(
     catalog: &Catalog,
     args: &ExplainNodeArgs,
 ) -> Result<consolidate::NodeExplanation, Failure> {
-    let options = consolidate::Options {
-        lower: settings(&args.world),
-        engine: search(&args.method, args.deadline),
-        now: args.world.now.unwrap_or_else(Timestamp::now),
-        disruption_price: args.disruption_price,
-        limits: consolidate::Limits::default(),
-        include_unmanaged: args.include_unmanaged,
-        all_waves: false,
-        frontier: false,
-        reasons: true,
-    };
+    let options = moves(&args.world, &args.moves);
     let began = Instant::now();
     let answer = consolidate::explain_node(world, catalog, &options, &|| began.elapsed(), &args.node);
     answer.map_err(|e| Failure::input(e.to_string()))

@@ -91,13 +91,9 @@ pub struct SearchArgs {
     pub method: MethodArgs,
 }
 
+/// How moves of a running cluster are searched for.
 #[derive(Debug, ClapArgs)]
-pub struct AuditArgs {
-    #[command(flatten)]
-    pub world: WorldArgs,
-    /// How to print the answer
-    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
-    pub output: PlanOutput,
+pub struct MoveArgs {
     /// How long to search (500ms, 2s, 1m)
     #[arg(long, value_parser = value::duration, value_name = "TIME", default_value = "10s")]
     pub deadline: Duration,
@@ -108,6 +104,20 @@ pub struct AuditArgs {
     /// the life they have left
     #[arg(long, value_parser = value::dollars, value_name = "PRICE")]
     pub disruption_price: Option<i64>,
+    /// Nodes that no NodePool manages may be removed too
+    #[arg(long)]
+    pub include_unmanaged: bool,
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct AuditArgs {
+    #[command(flatten)]
+    pub world: WorldArgs,
+    /// How to print the answer
+    #[arg(short, long, value_name = "FORMAT", default_value = "table")]
+    pub output: PlanOutput,
+    #[command(flatten)]
+    pub moves: MoveArgs,
     /// Only the wave that is legal now, or wave after wave until nothing is left to do
     #[arg(long, default_value = "1", value_name = "1|all")]
     pub waves: Waves,
@@ -120,9 +130,6 @@ pub struct AuditArgs {
     /// Also tell what fewer evictions would reach
     #[arg(long)]
     pub frontier: bool,
-    /// Nodes that no NodePool manages may be removed too
-    #[arg(long)]
-    pub include_unmanaged: bool,
     /// Exit with 3 if the wave saves more than this ($ per hour)
     #[arg(long, value_parser = value::dollars, value_name = "SAVINGS")]
     pub fail_above: Option<i64>,
@@ -208,17 +215,8 @@ pub struct ExplainNodeArgs {
     /// How to print the answer
     #[arg(short, long, value_name = "FORMAT", default_value = "table")]
     pub output: ShortOutput,
-    /// How long to search (500ms, 2s, 1m)
-    #[arg(long, value_parser = value::duration, value_name = "TIME", default_value = "10s")]
-    pub deadline: Duration,
     #[command(flatten)]
-    pub method: MethodArgs,
-    /// $ per hour that an evicted pod and a removed node must each save, as for `audit`
-    #[arg(long, value_parser = value::dollars, value_name = "PRICE")]
-    pub disruption_price: Option<i64>,
-    /// Nodes that no NodePool manages may be removed too
-    #[arg(long)]
-    pub include_unmanaged: bool,
+    pub moves: MoveArgs,
 }
 
 #[derive(Debug, ClapArgs)]

@@ -78,8 +78,7 @@ fn saving(saved: i64, of: i64) -> String {
 
 fn changes(w: &Wave) -> String {
     if w.is_nothing() {
-        let least = w.bound.max(w.claimed_bound.unwrap_or(w.bound));
-        return if w.cost <= least {
+        return if w.cost <= w.least() {
             "Nothing to do: no legal wave is cheaper.\n".to_owned()
         } else {
             "Nothing to do: no cheaper legal wave was found in this time (that there is none is not proven).\n"

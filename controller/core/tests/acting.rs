@@ -4,8 +4,12 @@
 
 #[path = "acting/actors.rs"]
 mod actors;
+#[path = "support/dice.rs"]
+mod dice;
 #[path = "acting/disruption.rs"]
 mod disruption;
+#[path = "support/json.rs"]
+mod json;
 #[path = "acting/landing.rs"]
 mod landing;
 #[path = "acting/objects.rs"]

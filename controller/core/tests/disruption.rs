@@ -1,6 +1,8 @@
 //! The scenarios of `spec/30-disruption.md` §26 that pure rules answer.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test that cannot read its input fails
 
+#[path = "support/json.rs"]
+mod json;
 #[path = "disruption/judge.rs"]
 mod judge;
 #[path = "disruption/scenario.rs"]

@@ -3,38 +3,21 @@
 //! made from. `MILLWRIGHT_CLUSTERS=10000` tries more of them.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test that cannot read its input fails
 
+#[path = "support/dice.rs"]
+mod dice;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::path::Path;
 use std::time::Duration;
 
+use dice::Dice;
 use millwright_core::consolidate::{Audit, Limits, Options, audit};
 use millwright_models::catalog::{Catalog, file};
 use millwright_models::lower::Settings;
 use millwright_models::reader::{Document, ReadOptions, read};
 use millwright_solver::engine;
 use serde_json::{Value, json};
-
-/// SplitMix64 (Steele, Lea, Flood 2014).
-struct Dice(u64);
-
-impl Dice {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-
-    fn one_in(&mut self, n: u64) -> bool {
-        self.below(n) == 0
-    }
-
-    fn of<T: Copy>(&mut self, list: &[T]) -> T {
-        list[self.below(list.len() as u64) as usize]
-    }
-}
 
 struct Pool {
     name: &'static str,

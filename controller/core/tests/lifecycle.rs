@@ -10,6 +10,8 @@ mod evictions;
 mod garbage;
 #[path = "lifecycle/initialization.rs"]
 mod initialization;
+#[path = "support/json.rs"]
+mod json;
 #[path = "lifecycle/launch.rs"]
 mod launch;
 #[path = "lifecycle/liveness.rs"]

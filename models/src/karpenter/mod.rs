@@ -12,5 +12,6 @@ pub mod nodeclass;
 pub mod nodepool;
 pub mod overlay;
 pub(crate) mod validate;
+pub mod written;
 
 pub use default_pool::default_pools;

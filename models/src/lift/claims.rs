@@ -5,10 +5,9 @@ use std::collections::BTreeMap;
 use serde_json::{Value, json};
 
 use super::PlannedNode;
-use crate::karpenter::{hash, labels};
+use crate::karpenter::{labels, written};
 use crate::kube::selector::{Expression, Operator};
 use crate::lower::Lowered;
-use crate::quantity;
 use crate::resources::Resources;
 use crate::world::World;
 
@@ -34,52 +33,16 @@ fn node_claim(world: &World, lowered: &Lowered<'_>, node: &PlannedNode) -> Value
             requests.set(name, requests.get(name).saturating_add(daemons));
         }
     }
-    let mut metadata = json!({
-        "generateName": format!("{}-", pool.name()),
-        "labels": offers.variants[row.variant],
-    });
-    let mut annotations = template.annotations.clone();
-    if let Some(hash) = hash::template_hash(template) {
-        annotations.insert(hash::ANNOTATION.to_owned(), hash.to_string());
-        annotations.insert(hash::VERSION_ANNOTATION.to_owned(), hash::VERSION.to_owned());
-    }
-    metadata["annotations"] = json!(annotations);
-    if !pool.meta.uid.is_empty() {
-        metadata["ownerReferences"] = json!([{
-            "apiVersion": "karpenter.sh/v1",
-            "kind": "NodePool",
-            "name": pool.name(),
-            "uid": pool.meta.uid,
-            "blockOwnerDeletion": true,
-        }]);
-    }
-    let mut spec = json!({
-        "requirements": requirements(lowered, node),
-        "resources": {"requests": amounts(&requests)},
-        "nodeClassRef": {
-            "group": template.node_class.group,
-            "kind": template.node_class.kind,
-            "name": template.node_class.name,
-        },
-        "expireAfter": template.expire_after.clone().unwrap_or_else(|| "Never".to_owned()),
-    });
-    for (name, taints) in [("taints", &template.taints), ("startupTaints", &template.startup_taints)] {
-        if !taints.is_empty() {
-            spec[name] = taints
-                .iter()
-                .map(|t| {
-                    let mut taint = json!({"key": t.key, "effect": t.effect});
-                    if !t.value.is_empty() {
-                        taint["value"] = json!(t.value);
-                    }
-                    taint
-                })
-                .collect();
-        }
-    }
-    if let Some(grace) = &template.termination_grace_period {
-        spec["terminationGracePeriod"] = json!(grace);
-    }
+    let named = json!({"generateName": format!("{}-", pool.name())});
+    let metadata = written::metadata(pool, named, &offers.variants[row.variant]);
+    let spec = written::spec(
+        requirements(lowered, node),
+        Some(&requests),
+        [&template.taints, &template.startup_taints],
+        &template.node_class,
+        template.expire_after.as_deref(),
+        template.termination_grace_period.as_deref(),
+    );
     json!({"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim", "metadata": metadata, "spec": spec})
 }
 
@@ -105,13 +68,13 @@ fn requirements(lowered: &Lowered<'_>, node: &PlannedNode) -> Vec<Value> {
             pins.entry(&e.key).or_insert_with(|| vec![value.clone()]);
         }
         if !pins.contains_key(e.key.as_str()) {
-            out.push(expression(e));
+            out.push(written::expression(e));
         }
     }
     let least =
         |key: &str| pool.pool.template.requirements.iter().filter(|e| e.key == key).filter_map(|e| e.min_values).max();
     for (key, values) in pins {
-        out.push(expression(&Expression {
+        out.push(written::expression(&Expression {
             key: key.to_owned(),
             operator: Operator::In,
             values,
@@ -119,19 +82,4 @@ fn requirements(lowered: &Lowered<'_>, node: &PlannedNode) -> Vec<Value> {
         }));
     }
     out
-}
-
-fn expression(e: &Expression) -> Value {
-    let mut out = json!({"key": e.key, "operator": format!("{:?}", e.operator)});
-    if !e.values.is_empty() {
-        out["values"] = json!(e.values);
-    }
-    if let Some(n) = e.min_values {
-        out["minValues"] = json!(n);
-    }
-    out
-}
-
-fn amounts(resources: &Resources) -> Value {
-    resources.iter().map(|(name, amount)| (name.to_owned(), json!(quantity::format(name, amount)))).collect()
 }

@@ -19,7 +19,7 @@ use super::removals::{self, Leavers, Removals};
 use super::terms::TermReader;
 use super::tiers::{Admissions, Ground, Owned, Reach, Room, TierContext, tiers};
 use super::volumes::{EBS, Storage};
-use super::{BinSource, LowerError, Lowered, MinValuesPolicy, Settings, envelopes, pools, strange, variety};
+use super::{BinSource, LowerError, Lowered, MinValuesPolicy, Settings, envelopes, pools, variety};
 use crate::catalog::Catalog;
 use crate::karpenter::labels;
 use crate::kube::meta::Labels;
@@ -45,8 +45,6 @@ pub fn assemble<'w>(
     let leavers = Leavers::new(world, catalog, &offers, &places, removals)?;
     warnings.extend(leavers.warnings.iter().cloned());
     let storage = Storage::new(world);
-    warnings.extend(storage.gaps(world));
-    warnings.extend(strange::strange(world, catalog));
     let prefer = prefers(&offers, &places);
     let mut reader = TermReader::new(world, settings.preferences, prefer);
     let demand = classes::demand(world, &places, &leavers.homes, &storage, &mut reader);

@@ -34,6 +34,7 @@ pub use offers::{Offers, Row};
 pub use reasons::{Cause, Why, Witness, expression_words, taint_words, terms_words};
 pub use removals::{RemovalBudget, RemovalTerms, Removals, is_resident};
 pub use settings::{MinValuesPolicy, PreferencePolicy, Settings};
+pub use strange::strange;
 
 use std::collections::BTreeMap;
 

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use super::volumes::Storage;
 use crate::catalog::Catalog;
 use crate::karpenter::labels;
 use crate::world::World;
 
-/// Sentences about what looks like a part of the input is missing, or the
-/// wrong catalogue.
+/// Sentences about parts of the input that seem to be missing, and about a
+/// catalogue that is another region's. For whoever reads files, once: a live
+/// cluster, or a part of one, is no such input.
 pub fn strange(world: &World, catalog: &Catalog) -> Vec<String> {
-    let mut out = Vec::new();
+    let mut out = Storage::new(world).gaps(world);
     let bound = || world.pods.iter().filter(|p| p.node_name.is_some() && !p.is_terminal());
     let lost: Vec<_> = bound().filter(|p| p.node_name.as_deref().is_some_and(|n| world.node(n).is_none())).collect();
     if let Some(pod) = lost.first() {

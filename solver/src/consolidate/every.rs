@@ -15,9 +15,7 @@ const CHOICES: usize = 64;
 /// none if there are too many or too many pods.
 pub fn choices(instance: &Instance, open: &[bool]) -> Option<Vec<Vec<usize>>> {
     let free: Vec<usize> = (0..open.len()).filter(|&n| open[n] && !is_forced(instance, n)).collect();
-    let residents = instance.nodes.iter().filter(|n| n.removal.is_some()).flat_map(|n| &n.residents);
-    let pods = instance.pods() + residents.map(|r| u64::from(r.1)).sum::<u64>();
-    if free.len() > CHOICES.ilog2() as usize || pods > PODS {
+    if free.len() > CHOICES.ilog2() as usize || instance.movable_pods() > PODS {
         return None;
     }
     let must: Vec<usize> = (0..open.len()).filter(|&n| is_forced(instance, n)).collect();

@@ -173,8 +173,7 @@ fn explore(instance: &Instance, search: &mut Search, options: &Options, time: &T
     let stop = || time.up(0.95);
     let gone = search.dearest();
     search.consider(gone, "dearest", &stop);
-    let residents = instance.nodes.iter().filter(|n| n.removal.is_some()).flat_map(|n| &n.residents);
-    let small = instance.pods() + residents.map(|r| u64::from(r.1)).sum::<u64>() <= SMALL;
+    let small = instance.movable_pods() <= SMALL;
     let patient = options.deadline.is_none() || small;
     let mut idle = 0;
     let mut parts = 0;

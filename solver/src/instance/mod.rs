@@ -184,6 +184,13 @@ impl Instance {
         self.shapes.iter().map(|s| u64::from(s.count)).sum()
     }
 
+    /// Pods that a plan may have to place: those that wait, and the residents
+    /// of nodes that may go.
+    pub fn movable_pods(&self) -> u64 {
+        let going = self.nodes.iter().filter(|n| n.removal.is_some()).flat_map(|n| &n.residents);
+        self.pods() + going.map(|r| u64::from(r.1)).sum::<u64>()
+    }
+
     /// Whether some node may be removed.
     pub fn has_removable(&self) -> bool {
         self.nodes.iter().any(|n| n.removal.is_some())

@@ -90,7 +90,6 @@ pub fn node(
         let ideal = ideal::ideal(&part, &scene, &first)?;
         let all = blocked::blocked(&scene, &first, &ideal, price);
         out.reasons = all.into_iter().find(|(n, _)| n == name).map(|(_, why)| why).unwrap_or_default();
-        let cx = Context { catalog, options, clock, due };
         out.relaxations = helpful(&cx, world, price, name, lifts(&scene, name, price))?;
     }
     out.elapsed = clock().saturating_sub(began);

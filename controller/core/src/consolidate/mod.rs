@@ -219,6 +219,11 @@ impl Wave {
         self.removed.is_empty() && self.nodes.is_empty() && self.existing.is_empty()
     }
 
+    /// The highest bound that is known, certified or not.
+    pub fn least(&self) -> Micros {
+        self.claimed_bound.map_or(self.bound, |claimed| claimed.max(self.bound))
+    }
+
     /// Running pods that lose their place.
     pub fn evictions(&self) -> usize {
         self.moves.len()

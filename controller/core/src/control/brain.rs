@@ -138,7 +138,7 @@ impl Brain {
             (Part::Landing, Box::new(Landing::default())),
             (Part::Disruption, Box::new(Disruption::default())),
         ];
-        Self { settings, desk: Desk::default(), shared: Shared::default(), pieces }
+        Self::of(settings, pieces)
     }
 
     /// A brain of exactly these parts, for tests of what surrounds it.

@@ -1,6 +1,7 @@
 //! One merge patch of one object, put together from what several concerns
 //! want of it.
 
+use millwright_models::karpenter::written;
 use millwright_models::kube::meta::{Labels, Meta, OwnerReference};
 use millwright_models::kube::node::{Node, Taint};
 use serde_json::{Map, Value, json};
@@ -74,7 +75,7 @@ impl Edit {
     /// Puts these taints in the place of those that are written.
     pub fn taints(&mut self, node: &Node, wanted: &[Taint]) {
         if !node.written_taints().eq(wanted.iter()) {
-            self.spec.insert("taints".to_owned(), Value::Array(wanted.iter().map(taint_written).collect()));
+            self.spec.insert("taints".to_owned(), Value::Array(wanted.iter().map(written::taint).collect()));
             self.bound = true;
         }
     }
@@ -135,19 +136,6 @@ impl Edit {
         Some(Ask::Patch { target: self.target, status, body: Value::Object(body) })
     }
 }
-
-/// A taint as the API has it.
-pub fn taint_written(taint: &Taint) -> Value {
-    let mut value = json!({"key": taint.key, "effect": taint.effect});
-    if !taint.value.is_empty() {
-        value["value"] = json!(taint.value);
-    }
-    if let Some(at) = taint.time_added {
-        value["timeAdded"] = json!(at.to_string());
-    }
-    value
-}
-
 /// An owner as the API has it.
 pub fn owner_written(owner: &OwnerReference) -> Value {
     let mut value = json!({"apiVersion": owner.api_version, "kind": owner.kind, "name": owner.name, "uid": owner.uid});

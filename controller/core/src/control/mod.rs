@@ -29,4 +29,3 @@ pub mod slots;
 pub mod termination;
 pub mod view;
 pub mod work;
-mod written;

@@ -86,6 +86,11 @@ impl Decision {
     pub fn gap(&self) -> Option<f64> {
         gap(self.cost, self.bound)
     }
+
+    /// The highest bound that is known, certified or not.
+    pub fn least(&self) -> Micros {
+        self.claimed_bound.map_or(self.bound, |claimed| claimed.max(self.bound))
+    }
 }
 
 /// Relative distance of a cost from a bound.

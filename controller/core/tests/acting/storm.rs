@@ -9,27 +9,10 @@ use serde_json::json;
 
 use super::objects;
 use super::room::{Refuse, Room};
-
-/// Splitmix.
-#[derive(Clone)]
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (z ^ (z >> 31)) % n
-    }
-
-    fn chance(&mut self, percent: u64) -> bool {
-        self.below(100) < percent
-    }
-}
+use crate::dice::Dice;
 
 fn trouble(seed: u64, percent: u64) -> Refuse {
-    let mut r = Random(seed);
+    let mut r = Dice(seed);
     Box::new(move |ask| {
         // An answer about a machine is never wrong, only late.
         let late = !matches!(ask, Ask::Event(_));
@@ -70,7 +53,7 @@ fn holds(room: &mut Room, seed: u64) {
 }
 
 fn storm(seed: u64) {
-    let mut r = Random(seed);
+    let mut r = Dice(seed);
     let mut room = Room::new(Room::settings());
     let budget = ["1", "50%", "100%"][r.below(3) as usize];
     room.add(objects::pool("p", json!({"spec": {"disruption": {"budgets": [{"nodes": budget}]}}})));

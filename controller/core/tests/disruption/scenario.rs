@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::json::merge;
+
 /// When nothing else is said.
 pub const NOW: &str = "2026-11-30T12:00:00Z";
 
@@ -150,24 +152,6 @@ impl Scenario {
         let pdbs = self.pdbs.iter().map(|(name, given)| pdb(name, given));
         let all = pools.chain(nodes).chain(pods).chain(pdbs).chain(self.objects.iter().cloned());
         all.map(|o| format!("---\n{o}\n")).collect()
-    }
-}
-
-/// A JSON merge patch: objects are merged, null removes, all else replaces.
-fn merge(into: &mut Value, patch: &Value) {
-    let Value::Object(fields) = patch else {
-        *into = patch.clone();
-        return;
-    };
-    if !into.is_object() {
-        *into = json!({});
-    }
-    for (key, value) in fields {
-        if value.is_null() {
-            into.as_object_mut().unwrap().shift_remove(key);
-        } else {
-            merge(&mut into[key], value);
-        }
     }
 }
 

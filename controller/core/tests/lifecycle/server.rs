@@ -8,6 +8,8 @@ use millwright_core::control::ask::{Ask, Refusal, Reply, Target};
 use millwright_models::reader::live::Live;
 use serde_json::{Value, json};
 
+pub use crate::json::merge;
+
 pub type Key = (String, String, String);
 
 /// Objects as written, and the store that the watch feeds.
@@ -197,22 +199,4 @@ fn key(target: &Target) -> Key {
 fn key_of(object: &Value) -> Key {
     let text = |v: &Value| v.as_str().unwrap_or_default().to_owned();
     (text(&object["kind"]), text(&object["metadata"]["namespace"]), text(&object["metadata"]["name"]))
-}
-
-/// RFC 7386.
-pub fn merge(into: &mut Value, patch: &Value) {
-    let Some(fields) = patch.as_object() else {
-        *into = patch.clone();
-        return;
-    };
-    if !into.is_object() {
-        *into = json!({});
-    }
-    for (name, value) in fields {
-        if value.is_null() {
-            into.as_object_mut().unwrap().remove(name);
-        } else {
-            merge(&mut into[name], value);
-        }
-    }
 }

@@ -57,7 +57,7 @@ impl Apart {
 /// Solves the components of an instance one after the other; `None` where
 /// there is only one, or where that would not pay.
 pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Option<Apart>, EngineError> {
-    if options.method == engine::Method::Greedy || pods(instance) > PODS {
+    if options.method == engine::Method::Greedy || instance.movable_pods() > PODS {
         return Ok(None);
     }
     let mut parts = components(instance);
@@ -95,12 +95,6 @@ fn weight(part: &Component) -> u64 {
 
 fn fraction(time: Duration, share: u64, whole: u64) -> Duration {
     time.mul_f64(share as f64 / whole.max(1) as f64)
-}
-
-/// Pods that a plan may have to place.
-fn pods(instance: &Instance) -> u64 {
-    let going = instance.nodes.iter().filter(|n| n.removal.is_some()).flat_map(|n| &n.residents);
-    instance.pods() + going.map(|r| u64::from(r.1)).sum::<u64>()
 }
 
 /// The instance with only the pods of a part to be placed and only its nodes
@@ -276,7 +270,7 @@ impl Links {
 
     /// What draws on an amount that might not be enough for all.
     fn amounts(&mut self, instance: &Instance) {
-        let pods = i64::try_from(pods(instance)).unwrap_or(i64::MAX);
+        let pods = i64::try_from(instance.movable_pods()).unwrap_or(i64::MAX);
         let bins = || instance.bins.iter().enumerate().filter(|(_, b)| b.buyable);
         let going = || instance.nodes.iter().enumerate().filter(|(_, n)| n.removal.is_some());
         for (l, limit) in instance.limits.iter().enumerate() {

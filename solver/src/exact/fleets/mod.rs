@@ -35,7 +35,7 @@ const FEW: usize = 40;
 /// `least` is a bound on the cost, `left` tells how many seconds remain.
 /// `None` where fleets are too many.
 pub fn solve(instance: &Instance, start: &Plan, least: Micros, left: &dyn Fn() -> f64) -> Option<Answer> {
-    if !start.unserved.is_empty() || !start.demoted.is_empty() || too_large(instance) {
+    if !start.unserved.is_empty() || !start.demoted.is_empty() || instance.movable_pods() > PODS {
         return None;
     }
     check::plan(instance, start).ok()?;
@@ -56,11 +56,6 @@ pub fn solve(instance: &Instance, start: &Plan, least: Micros, left: &dyn Fn() -
         }
     }
     Some(Answer { plan: None, proven })
-}
-
-fn too_large(instance: &Instance) -> bool {
-    let going = instance.nodes.iter().filter(|n| n.removal.is_some()).flat_map(|n| &n.residents);
-    instance.pods() + going.map(|r| u64::from(r.1)).sum::<u64>() > PODS
 }
 
 /// What decides between plans that serve the same pods; smaller is better.

@@ -182,10 +182,7 @@ fn wait(command: &mut Command, view: &View<'_>, shared: &Shared, desk: &mut Desk
     if command.replacements.iter().any(|r| r.state != Built::Ready) {
         return Outcome::Going;
     }
-    let own: BTreeSet<&str> = command.candidates.iter().map(|c| c.id.as_str()).collect();
-    let scene = scene::scene(view, shared, &own);
-    if let Err(why) = validate::last(view, &scene, command) {
-        tell::rejected(view, command, &why.to_string(), desk);
+    if !still_holds(command, view, shared, desk) {
         return Outcome::Failed;
     }
     command.stage = match view.settings.placement {
@@ -193,6 +190,17 @@ fn wait(command: &mut Command, view: &View<'_>, shared: &Shared, desk: &mut Desk
         _ => Stage::Deleting,
     };
     Outcome::Going
+}
+
+/// Judges the command a last time; tells why where it no longer holds.
+fn still_holds(command: &Command, view: &View<'_>, shared: &Shared, desk: &mut Desk) -> bool {
+    let own: BTreeSet<&str> = command.candidates.iter().map(|c| c.id.as_str()).collect();
+    let scene = scene::scene(view, shared, &own);
+    let judged = validate::last(view, &scene, command);
+    if let Err(why) = &judged {
+        tell::rejected(view, command, &why.to_string(), desk);
+    }
+    judged.is_ok()
 }
 
 /// The longest that a pod of the command may take to end.
@@ -256,10 +264,7 @@ fn hold(command: &mut Command, view: &View<'_>, shared: &mut Shared, desk: &mut 
     if !ready {
         return Outcome::Going;
     }
-    let own: BTreeSet<&str> = command.candidates.iter().map(|c| c.id.as_str()).collect();
-    let scene = scene::scene(view, shared, &own);
-    if let Err(why) = validate::last(view, &scene, command) {
-        tell::rejected(view, command, &why.to_string(), desk);
+    if !still_holds(command, view, shared, desk) {
         return Outcome::Failed;
     }
     command.stage = Stage::Deleting;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use millwright_models::karpenter::labels::NODEPOOL;
+use millwright_models::karpenter::written;
 
 use super::command::{Built, Candidate, Command, Method, Replacement, Stage};
 use super::conditions::drifted;
@@ -15,7 +16,6 @@ use crate::control::desk::Desk;
 use crate::control::ledger;
 use crate::control::slots::Slots;
 use crate::control::view::View;
-use crate::control::written;
 
 /// What each pool lets go for a reason now.
 pub fn remaining(scene: &Scene<'_>, reason: Reason) -> BTreeMap<String, i64> {

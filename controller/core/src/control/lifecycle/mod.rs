@@ -17,6 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use millwright_models::karpenter::labels;
 use millwright_models::karpenter::nodeclaim::NodeClaim;
+use millwright_models::karpenter::written;
 use millwright_models::kube::meta::Labels;
 use millwright_models::kube::node::Node;
 use millwright_models::world::World;
@@ -219,7 +220,7 @@ impl Lifecycle {
         edit.conditions(case.conditions.changed());
         let metadata_first = edit.has_main();
         if buys && !metadata_first {
-            let object = super::written::claim(claim);
+            let object = written::claim(claim);
             let launch = Ask::Launch { claim: claim.meta.name.clone(), uid, object };
             desk.ask(Part::Lifecycle, launch);
             return true;

@@ -1,12 +1,12 @@
 //! What the nodes of a pool offer together. (spec 40 §11)
 
 use millwright_models::karpenter::nodepool::NodePool;
+use millwright_models::karpenter::written::amounts;
 use millwright_models::resources::{CPU, EPHEMERAL_STORAGE, MEMORY, PODS, Resources};
 use serde_json::{Value, json};
 
 use crate::control::edit::Edit;
 use crate::control::view::View;
-use crate::control::written::amounts;
 use crate::nodes::{Memory, StateNode};
 
 const NODES: &str = "nodes";

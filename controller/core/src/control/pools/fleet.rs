@@ -5,13 +5,13 @@ use std::collections::BTreeMap;
 use jiff::{SignedDuration, Timestamp};
 use millwright_models::karpenter::labels;
 use millwright_models::karpenter::nodepool::NodePool;
+use millwright_models::karpenter::written;
 
 use crate::control::ask::{Ask, Kind, Refusal, Reply, Target};
 use crate::control::brain::Shared;
 use crate::control::desk::{Desk, Part, Sent};
 use crate::control::naming::Names;
 use crate::control::view::View;
-use crate::control::written;
 use crate::nodes::StateNode;
 use crate::static_pools::{Growth, Member, Size, growth, surplus};
 use crate::{cost, pods};
