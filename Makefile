@@ -4,7 +4,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test soak lint fmt setup clean rig rig-down rig-test cluster cluster-demo cluster-down
+.PHONY: build demo test soak peer-diff lint fmt setup clean rig rig-down rig-test cluster cluster-demo cluster-down
 
 CARGO := source scripts/env.sh && cargo
 BINARY := $(or $(CARGO_TARGET_DIR),target)/release/millwright
@@ -52,6 +52,12 @@ FROM ?= 0
 SEEDS ?= 1000
 soak: setup
 	$(CARGO) run --locked --package millwright-sim --example soak -- $(FROM) $(SEEDS)
+
+# Random clusters (FROM..TO) planned by Karpenter's own code too, and where the
+# two disagree; needs Go.
+CLUSTERS ?= 0..100
+peer-diff: setup
+	@benches/peers/differences.sh $(CLUSTERS)
 
 fmt:
 	$(CARGO) fmt --all
