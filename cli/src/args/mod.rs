@@ -303,7 +303,7 @@ pub enum Engine {
     Auto,
     /// Exactly, or as far as the deadline allows, with a warning
     Exact,
-    /// First fit, as Karpenter does it
+    /// First fit, Millwright's own; what Karpenter's algorithm would do stands under Baseline
     Greedy,
 }
 

@@ -23,8 +23,19 @@ use walk::{Unknown, Walk};
 pub struct Inspection {
     /// By group and kind.
     schemas: BTreeMap<(String, String), Schema>,
-    /// By kind, place and name: the first object, in words, and how many more.
-    found: BTreeMap<(String, String, String), (String, usize)>,
+    /// By kind, place and name.
+    found: BTreeMap<(String, String, String), Found>,
+}
+
+/// A slip, however often it was made.
+#[derive(Debug)]
+struct Found {
+    /// Order of the first ones.
+    number: usize,
+    /// The first, in words.
+    first: String,
+    /// Further objects that have it.
+    more: usize,
 }
 
 #[derive(Deserialize)]
@@ -46,8 +57,7 @@ impl Inspection {
         if !reader::kinds().any(|k| k == (group, object.kind)) {
             if let Some(message) = other_kind(object.api_version, group, object.kind) {
                 let key = (object.kind.to_owned(), String::new(), object.api_version.to_owned());
-                let first = || format!("{}: {}: {message}", object.place(), object.name());
-                self.found.entry(key).and_modify(|(_, more)| *more += 1).or_insert_with(|| (first(), 0));
+                note(&mut self.found, key, || format!("{}: {}: {message}", object.place(), object.name()));
             }
             return;
         }
@@ -60,22 +70,33 @@ impl Inspection {
         let schema = self.schemas.entry(key).or_insert_with(|| kinds::schema(group, object.kind));
         for unknown in unknown(&object.body, schema) {
             let Unknown { name, inside, inside_any, .. } = &unknown;
-            let first =
-                || format!("{}: {}: {inside}{name}: {}", object.place(), object.name(), in_words(&unknown, schema));
             let key = (object.kind.to_owned(), inside_any.clone(), name.clone());
-            self.found.entry(key).and_modify(|(_, more)| *more += 1).or_insert_with(|| (first(), 0));
+            note(&mut self.found, key, || {
+                format!("{}: {}: {inside}{name}: {}", object.place(), object.name(), in_words(&unknown, schema))
+            });
         }
     }
 
-    /// A sentence for each slip.
+    /// A sentence for each slip, in the order of the input.
     pub fn sentences(self) -> Vec<String> {
         let more = |count: usize| match count {
             0 => String::new(),
             1 => " (so in 1 more object)".to_owned(),
             n => format!(" (so in {n} more objects)"),
         };
-        self.found.into_values().map(|(first, others)| first + &more(others)).collect()
+        let mut all: Vec<Found> = self.found.into_values().collect();
+        all.sort_by_key(|f| f.number);
+        all.into_iter().map(|f| f.first + &more(f.more)).collect()
     }
+}
+
+fn note(
+    found: &mut BTreeMap<(String, String, String), Found>,
+    key: (String, String, String),
+    words: impl FnOnce() -> String,
+) {
+    let number = found.len();
+    found.entry(key).and_modify(|f| f.more += 1).or_insert_with(|| Found { number, first: words(), more: 0 });
 }
 
 fn has_uid(body: &Body<'_>) -> bool {
@@ -117,8 +138,8 @@ fn other_kind(api_version: &str, group: &str, kind: &str) -> Option<String> {
     if let Some((right, _)) = reader::kinds().find(|(_, name)| *name == kind).filter(|_| official) {
         let said =
             if api_version.is_empty() { "no apiVersion".to_owned() } else { format!("apiVersion {api_version}") };
-        let right = if right.is_empty() { "v1".to_owned() } else { format!("{right}/…") };
-        return Some(format!("{kind} with {said} is not read; did you mean {right}?"));
+        let right = if right.is_empty() { "apiVersion v1".to_owned() } else { format!("the API group {right}") };
+        return Some(format!("{kind} with {said} is not read: it belongs to {right}"));
     }
     let of_group = reader::kinds().filter(|(g, _)| *g == group || !group.contains('.')).map(|(_, name)| name);
     let near = meant(kind, of_group).filter(|_| !OTHERS.contains(&kind))?;
