@@ -141,6 +141,9 @@ pub struct WorldArgs {
     /// File, directory or - for standard input; Kubernetes YAML or JSON. May be repeated
     #[arg(short, long = "filename", value_name = "PATH", required = true)]
     pub filename: Vec<PathBuf>,
+    /// Refuse fields and kinds that do not exist, instead of warning of them
+    #[arg(long)]
+    pub strict: bool,
     /// Region of the embedded catalogue [default: us-east-1]
     #[arg(long, conflicts_with = "catalog")]
     pub region: Option<String>,
@@ -300,7 +303,7 @@ pub enum Engine {
     Auto,
     /// Exactly, or as far as the deadline allows, with a warning
     Exact,
-    /// First fit, as Karpenter does it
+    /// First fit, Millwright's own; what Karpenter's algorithm would do stands under Baseline
     Greedy,
 }
 

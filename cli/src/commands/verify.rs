@@ -18,7 +18,7 @@ pub fn run(args: &VerifyArgs) -> Result<Outcome, Failure> {
     agree(&args.world, options)?;
     let region = args.world.region.as_deref().or(options["region"].as_str());
     let catalog = load::catalog(region, args.world.catalog.as_deref())?;
-    let world = load::world(&args.world.filename, &catalog)?;
+    let world = load::world(&args.world, &catalog)?;
     progress.now("checking");
     let verdict =
         provision::verify(&world, &catalog, &plan).map_err(|e| Failure::input(format!("{}: {e}", source.name)))?;

@@ -5,11 +5,11 @@ use serde::de::DeserializeSeed;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use super::collector::Collector;
 use super::error::Place;
 use super::source::Source;
 use super::split::{LineCounter, Piece, pieces};
 use super::tree::Document;
+use super::written::Desk;
 
 /// Lists within lists, at most.
 const NESTING: u32 = 8;
@@ -26,19 +26,19 @@ struct Header<'a> {
 }
 
 /// Reads every object of one file.
-pub(super) fn file(text: &str, file: u32, collector: &mut Collector) {
+pub(super) fn file(text: &str, file: u32, desk: &mut Desk<'_>) {
     let mut place = Place { file, document: 0, line: 0 };
     for piece in pieces(text) {
-        if !(piece.text.trim_start().starts_with('{') && json(piece, &mut place, collector)) {
+        if !(piece.text.trim_start().starts_with('{') && json(piece, &mut place, desk)) {
             place = Place { document: place.document + 1, line: piece.line, ..place };
-            yaml(piece, place, collector);
+            yaml(piece, place, desk);
         }
     }
 }
 
 /// Reads JSON values one after another; false if the very first one is no
 /// JSON, since `{` also starts a YAML flow mapping.
-fn json(piece: Piece<'_>, place: &mut Place, collector: &mut Collector) -> bool {
+fn json(piece: Piece<'_>, place: &mut Place, desk: &mut Desk<'_>) -> bool {
     let mut lines = LineCounter::new(piece);
     let mut values = serde_json::Deserializer::from_str(piece.text).into_iter::<&RawValue>();
     let mut any = false;
@@ -50,8 +50,8 @@ fn json(piece: Piece<'_>, place: &mut Place, collector: &mut Collector) -> bool 
         };
         *place = Place { document: place.document + 1, line: lines.line_at(start), ..*place };
         match value {
-            Ok(raw) => json_object(raw.get(), None, *place, 0, collector),
-            Err(error) => collector.syntax(*place, format!("not JSON: {error}")),
+            Ok(raw) => json_object(raw.get(), None, *place, 0, desk),
+            Err(error) => desk.syntax(*place, format!("not JSON: {error}")),
         }
         any = true;
     }
@@ -59,35 +59,35 @@ fn json(piece: Piece<'_>, place: &mut Place, collector: &mut Collector) -> bool 
 }
 
 /// One JSON object; `listed` is what a typed list says of its items.
-fn json_object(text: &str, listed: Option<(&str, &str)>, place: Place, depth: u32, collector: &mut Collector) {
+fn json_object(text: &str, listed: Option<(&str, &str)>, place: Place, depth: u32, desk: &mut Desk<'_>) {
     if text == "null" {
         return;
     }
     let header: Header<'_> = match serde_json::from_str(text) {
         Ok(header) => header,
-        Err(error) => return collector.syntax(place, format!("not an object with apiVersion and kind: {error}")),
+        Err(error) => return desk.syntax(place, format!("not an object with apiVersion and kind: {error}")),
     };
     let Some((api_version, kind)) = names(header.api_version.as_deref(), header.kind.as_deref(), listed) else {
-        return collector.syntax(place, "the object has no kind");
+        return desk.syntax(place, "the object has no kind");
     };
     let Some(item) = kind.strip_suffix("List") else {
-        return collector.accept(place, api_version, kind, Source::Json(text));
+        return desk.accept(place, api_version, kind, Source::Json(text));
     };
     if depth == NESTING {
-        return collector.syntax(place, "lists are nested too deep");
+        return desk.syntax(place, "lists are nested too deep");
     }
     let items = header.items.map_or(Ok(Vec::new()), |raw| serde_json::from_str::<Vec<&RawValue>>(raw.get()));
     match items {
         Ok(items) => {
             let listed = Some((api_version, item)).filter(|_| !item.is_empty());
-            items.into_iter().for_each(|raw| json_object(raw.get(), listed, place, depth + 1, collector));
+            items.into_iter().for_each(|raw| json_object(raw.get(), listed, place, depth + 1, desk));
         }
-        Err(error) => collector.syntax(place, format!("{kind}: items: {error}")),
+        Err(error) => desk.syntax(place, format!("{kind}: items: {error}")),
     }
 }
 
 /// One YAML document.
-fn yaml(piece: Piece<'_>, place: Place, collector: &mut Collector) {
+fn yaml(piece: Piece<'_>, place: Place, desk: &mut Desk<'_>) {
     let mut budget = serde_saphyr::Budget::default();
     // Size is no attack here; depth and the growth of aliases stay bounded.
     budget.max_events = usize::MAX;
@@ -102,7 +102,7 @@ fn yaml(piece: Piece<'_>, place: Place, collector: &mut Collector) {
     // The field that holds one says what is wrong with it.
     options.non_finite_float_policy = serde_saphyr::NonFiniteFloatPolicy::AsString;
     let read = serde_saphyr::with_deserializer_from_str_with_options(piece.text, options, |deserializer| {
-        let mut sink = |item: Value| tree_object(item, None, place, 1, collector);
+        let mut sink = |item: Value| tree_object(item, None, place, 1, desk);
         Document { sink: &mut sink }.deserialize(deserializer)
     });
     match read {
@@ -114,44 +114,44 @@ fn yaml(piece: Piece<'_>, place: Place, collector: &mut Collector) {
                 .and_then(Value::as_array)
                 .is_some_and(|items| items.iter().any(|item| !item.is_null()));
             if left {
-                tree_object(rest.tree, None, place, 0, collector);
+                tree_object(rest.tree, None, place, 0, desk);
             }
         }
-        Ok(rest) => tree_object(rest.tree, None, place, 0, collector),
+        Ok(rest) => tree_object(rest.tree, None, place, 0, desk),
         Err(error) => {
             let line = error.location().map_or(0, |l| l.line().saturating_sub(1));
             let line = piece.line.saturating_add(u32::try_from(line).unwrap_or(u32::MAX));
-            collector.syntax(Place { line, ..place }, format!("not YAML: {}", error.without_snippet()));
+            desk.syntax(Place { line, ..place }, format!("not YAML: {}", error.without_snippet()));
         }
     }
 }
 
 /// One object as a tree.
-fn tree_object(mut tree: Value, listed: Option<(&str, &str)>, place: Place, depth: u32, collector: &mut Collector) {
+fn tree_object(mut tree: Value, listed: Option<(&str, &str)>, place: Place, depth: u32, desk: &mut Desk<'_>) {
     if tree.is_null() {
         return;
     }
     if !tree.is_object() {
-        return collector.syntax(place, "not an object with apiVersion and kind");
+        return desk.syntax(place, "not an object with apiVersion and kind");
     }
     let text = |field: &str| tree.get(field).and_then(Value::as_str).map(str::to_owned);
     let (api_version, kind) = (text("apiVersion"), text("kind"));
     let Some((api_version, kind)) = names(api_version.as_deref(), kind.as_deref(), listed) else {
-        return collector.syntax(place, "the object has no kind");
+        return desk.syntax(place, "the object has no kind");
     };
     let Some(item) = kind.strip_suffix("List") else {
-        return collector.accept(place, api_version, kind, Source::Tree(tree));
+        return desk.accept(place, api_version, kind, Source::Tree(tree));
     };
     if depth == NESTING {
-        return collector.syntax(place, "lists are nested too deep");
+        return desk.syntax(place, "lists are nested too deep");
     }
     match tree.get_mut("items").map(Value::take) {
         None | Some(Value::Null) => {}
         Some(Value::Array(items)) => {
             let listed = Some((api_version, item)).filter(|_| !item.is_empty());
-            items.into_iter().for_each(|item| tree_object(item, listed, place, depth + 1, collector));
+            items.into_iter().for_each(|item| tree_object(item, listed, place, depth + 1, desk));
         }
-        Some(_) => collector.syntax(place, format!("{kind}: items: not a list")),
+        Some(_) => desk.syntax(place, format!("{kind}: items: not a list")),
     }
 }
 

@@ -38,7 +38,7 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
         return crate::consolidate::solve(instance, options, clock);
     }
     let apart = components::solve(instance, options, clock)?;
-    let mut best = Incumbent::new(instance);
+    let mut best = Incumbent::new(instance, clock);
     let timing = Timing::new(options, clock);
     for candidate in &options.candidates {
         best.offer(candidate.plan.clone(), candidate.source);
@@ -52,10 +52,11 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
             (race, exact)
         }
     };
+    let first = best.first();
     let (plan, source) = best.take().ok_or(EngineError::NoPlan)?;
     let claimed = exact.max(apart.and_then(|a| a.least_for(instance, &plan)));
     let (bound, certificate) = settle(instance, &plan, race.proof);
-    Ok(Outcome { plan, bound, claimed, certificate, source, rounds: race.rounds })
+    Ok(Outcome { plan, bound, claimed, certificate, source, rounds: race.rounds, first })
 }
 
 /// Search and proof, and first fit where they are not enough.

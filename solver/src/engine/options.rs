@@ -81,6 +81,8 @@ pub struct Outcome {
     pub source: &'static str,
     /// Rounds of search done.
     pub rounds: u64,
+    /// When the first plan was there that the checker accepted.
+    pub first: Option<Duration>,
 }
 
 /// Why there is no answer.

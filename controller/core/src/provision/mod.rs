@@ -62,6 +62,8 @@ pub struct Decision {
     /// The member of the engine that found the plan.
     pub engine: String,
     pub elapsed: Duration,
+    /// When the first plan was there that the checker accepted.
+    pub first_answer: Option<Duration>,
     pub baseline: Option<Baseline>,
     /// This cost less the best known where one spot type per node is enough.
     pub flexibility_premium: Micros,
@@ -129,6 +131,7 @@ pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_
         claimed_bound: outcome.claimed.filter(|c| *c > outcome.bound),
         engine: outcome.source.to_owned(),
         elapsed,
+        first_answer: outcome.first.map(|first| first.saturating_sub(began)),
         baseline,
         flexibility_premium: premium,
         certificate,
