@@ -8,6 +8,8 @@ mod actors;
 mod dice;
 #[path = "acting/disruption.rs"]
 mod disruption;
+#[path = "acting/holds.rs"]
+mod holds;
 #[path = "support/json.rs"]
 mod json;
 #[path = "acting/landing.rs"]
@@ -20,5 +22,9 @@ mod provisioning;
 mod room;
 #[path = "acting/storm.rs"]
 mod storm;
+#[path = "acting/vanished.rs"]
+mod vanished;
 #[path = "acting/waves.rs"]
 mod waves;
+#[path = "acting/work.rs"]
+mod work;

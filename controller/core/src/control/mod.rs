@@ -27,5 +27,6 @@ pub mod provisioner;
 pub mod settings;
 pub mod slots;
 pub mod termination;
+mod types;
 pub mod view;
 pub mod work;

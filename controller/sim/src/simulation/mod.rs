@@ -233,7 +233,7 @@ impl<'b> Simulation<'b> {
             Happening::Look { client } => self.look(client),
             Happening::Arrive { client, request } => self.arrive(client, *request),
             Happening::Answer { client, ticket, reply } => self.answer(client, ticket, &reply),
-            Happening::Found { client, finding } => self.found(client, *finding),
+            Happening::Found { client, work } => self.found(client, *work),
             Happening::Part(part) => self.plane.run(part, &mut self.stage),
             Happening::Bind { pod, uid, node } => self.plane.scheduler.bind(&pod, &uid, &node, &mut self.stage),
             Happening::Boot { machine } => self.plane.kubelets.boot(&machine, &mut self.stage),

@@ -45,6 +45,8 @@ use validate::Allowances;
 
 /// Proposals that only save money wait for so long.
 const WAIT: SignedDuration = SignedDuration::from_secs(15);
+/// A search is given up so often at most for pods that wait.
+const PATIENCE: u32 = 3;
 /// The same world is searched again after this.
 const AGAIN: SignedDuration = SignedDuration::from_mins(5);
 
@@ -58,6 +60,8 @@ pub struct Disruption {
     /// What is being worked out.
     asked: Option<Asked>,
     finding: Option<Finding>,
+    /// How often the search was given up since it last came to its end.
+    given_up: u32,
     /// Drifted nodes (by claim uid) whose pods had no place, and since when.
     stuck: BTreeMap<String, Timestamp>,
     /// The world in which nothing was found, and when.
@@ -103,6 +107,11 @@ impl Piece for Disruption {
 
     fn found(&mut self, finding: Finding) {
         self.finding = Some(finding);
+    }
+
+    fn given_up(&mut self) {
+        (self.asked, self.next) = (None, None);
+        self.given_up += 1;
     }
 }
 
@@ -266,6 +275,7 @@ impl Disruption {
                 }
             }
             (Some(Asked::Consolidation { world }), Answer::Consolidate(audit)) => {
+                self.given_up = 0;
                 let scene = scene::scene(view, shared, &BTreeSet::new());
                 let commands = match audit.as_ref() {
                     Ok(audit) => waves::consolidation(view, &scene, &world, audit, finding.asked),
@@ -337,7 +347,7 @@ impl Disruption {
         let world = Arc::new(scene::without(scene::world(view, shared, placed), &candidate.node));
         let question = Question::Provision(Box::new(provisioner::options(view.settings, view.now)));
         self.asked = Some(Asked::Drift { candidate: Box::new(candidate), price: judged.price });
-        shared.wish = Some(Wish { part: Part::Disruption, world, question });
+        shared.wish = Some(Wish { part: Part::Disruption, world, question, yields: false });
         true
     }
 
@@ -351,7 +361,8 @@ impl Disruption {
         let world = Arc::new(world);
         let question = Question::Consolidate(Box::new(options(view.settings, view.now)));
         self.asked = Some(Asked::Consolidation { world: world.clone() });
-        shared.wish = Some(Wish { part: Part::Disruption, world, question });
+        let yields = self.given_up < PATIENCE;
+        shared.wish = Some(Wish { part: Part::Disruption, world, question, yields });
         true
     }
 }

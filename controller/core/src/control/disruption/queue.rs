@@ -126,6 +126,13 @@ fn taint(command: &mut Command, view: &View<'_>, desk: &mut Desk) -> Outcome {
 }
 
 fn launch(command: &mut Command, view: &View<'_>, desk: &mut Desk, names: &mut Names) -> Outcome {
+    if !command.replacements.is_empty()
+        && command.replacements.iter().all(|r| r.state == Built::New && r.name.is_empty())
+        && let Err(why) = validate::purchase(view, command)
+    {
+        tell::rejected(view, command, &why.to_string(), desk);
+        return Outcome::Failed;
+    }
     if command.replacements.iter().any(|r| r.state == Built::New && r.name.is_empty()) {
         let ledger = Ledger::new(view, desk);
         let over =
@@ -227,8 +234,8 @@ fn hold(command: &mut Command, view: &View<'_>, shared: &mut Shared, desk: &mut 
             continue;
         };
         let held = landing::is_held(real);
-        // Somebody's cordon keeps the pods out; somebody's uncordon ends ours.
-        if real.unschedulable && !held {
+        // Somebody's cordon keeps the pods out.
+        if landing::is_closed(real) {
             return Outcome::Failed;
         }
         let wanted = slots.all.iter().any(|s| !s.left);

@@ -10,7 +10,7 @@ use millwright_models::world::World;
 use crate::candidates::Scene;
 use crate::control::brain::Shared;
 use crate::control::landing::{is_held, is_leaving};
-use crate::control::provisioner::pass::{Placed, with_kept};
+use crate::control::provisioner::pass::{self, Placed, with_kept};
 use crate::control::view::View;
 use crate::nodes::Memory;
 use crate::pods::DISRUPTED;
@@ -29,7 +29,7 @@ pub fn scene<'v>(view: &View<'v>, shared: &Shared, own: &BTreeSet<&str>) -> Scen
             memory.nominated.insert(node.id().to_owned(), view.now);
         }
     }
-    Scene::new(view.world, view.catalog, view.settings.lower.gates, view.now, memory)
+    Scene::of(view.world, view.catalog, view.settings.lower.gates, view.now, memory, view.types.clone())
 }
 
 /// A pod on the node cannot be read: nobody knows what it asks for.
@@ -71,10 +71,7 @@ pub fn world(view: &View<'_>, shared: &Shared, placed: &Placed) -> World {
             world.nodes[at].meta.annotations.insert(DO_NOT_DISRUPT.to_owned(), "true".to_owned());
         }
     }
-    for meta in world.nodes.iter_mut().map(|n| &mut n.meta).chain(world.node_claims.iter_mut().map(|c| &mut c.meta)) {
-        meta.resource_version.clear();
-    }
-    world.node_pools.iter_mut().for_each(|p| p.meta.resource_version.clear());
+    pass::forget_versions(&mut world);
     world
 }
 

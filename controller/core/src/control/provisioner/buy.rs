@@ -6,7 +6,7 @@ use millwright_models::world::World;
 use serde_json::{Value, json};
 
 use super::pass::{self, Placed};
-use super::{Provisioner, tell};
+use super::{Provisioner, Settled, tell};
 use crate::control::ask::{Ask, Target};
 use crate::control::brain::{Owed, Shared};
 use crate::control::desk::{Desk, Part};
@@ -47,7 +47,8 @@ pub enum State {
 }
 
 impl Provisioner {
-    /// Acts on a plan, by what there is now.
+    /// Acts on a plan, by what there is now; told is a world for which there was
+    /// nothing to do.
     pub(super) fn carry_out(
         &mut self,
         view: &View<'_>,
@@ -55,13 +56,13 @@ impl Provisioner {
         placed: &Placed,
         shared: &mut Shared,
         desk: &mut Desk,
-    ) {
-        let Answer::Provision(decision) = &finding.answer else { return };
+    ) -> Option<Settled> {
+        let Answer::Provision(decision) = &finding.answer else { return None };
         let decision = match decision.as_ref() {
             Ok(decision) => decision,
             Err(_) => {
                 desk.count("scheduling_errors_total", &[]);
-                return;
+                return None;
             }
         };
         tell::figures(decision, desk);
@@ -84,10 +85,13 @@ impl Provisioner {
             let pods = pods.iter().map(|p| (p.namespace.clone(), p.name.clone(), p.uid.clone())).collect();
             self.buying.insert(name, Purchase { object, pool: node.pool.clone(), pods, state: State::New });
         }
-        self.fill_existing(view, finding, decision, placed, shared, desk);
+        let filled = self.fill_existing(view, finding, decision, placed, shared, desk);
         tell::failures(&mut self.limiter, view, &finding.world, decision, desk);
+        let catalog = self.asked.clone().filter(|_| !filled && self.buying.is_empty())?;
+        Some(Settled { world: finding.world.clone(), catalog, at: view.now })
     }
 
+    /// Hands slots of nodes that exist to landing; tells whether there are any.
     fn fill_existing(
         &mut self,
         view: &View<'_>,
@@ -96,12 +100,14 @@ impl Provisioner {
         placed: &Placed,
         shared: &mut Shared,
         desk: &mut Desk,
-    ) {
+    ) -> bool {
+        let mut filled = false;
         for (name, pods) in &decision.existing {
             let pods: Vec<&Pod> = pods.iter().map(|p| &finding.world.pods[*p]).collect();
             let pods: Vec<&Pod> = pods.into_iter().filter(|p| is_open(view, placed, p)).collect();
             let named = |n: &&crate::nodes::StateNode<'_>| n.name() == name;
             let Some(node) = view.nodes.iter().find(named).filter(|_| !pods.is_empty()) else { continue };
+            filled = true;
             shared.memory.nominated.insert(node.id().to_owned(), view.now);
             let pool = node.pool().unwrap_or_default();
             let slots = slots(view, &pods, finding.asked, pool);
@@ -119,6 +125,7 @@ impl Provisioner {
                 tell::nominated(&mut self.limiter, target, node, view.now, desk);
             }
         }
+        filled
     }
 
     /// Asks for claims that are not asked for yet, or again.

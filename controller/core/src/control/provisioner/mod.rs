@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use millwright_models::catalog::Catalog;
+use millwright_models::world::World;
 use millwright_solver::engine;
 
 use super::ask::{Ask, Kind, Refusal, Reply, Target};
@@ -29,6 +31,8 @@ use crate::provision::events::Limiter;
 use crate::provision::gate::{Gate, Sight};
 use pass::Placed;
 
+/// The same world is planned for again after this, though nothing came of it.
+const UNCHANGED: SignedDuration = SignedDuration::from_mins(1);
 /// What waits asks again after this.
 const AGAIN: SignedDuration = SignedDuration::from_secs(10);
 /// The controller stops searching this close to the bound.
@@ -42,8 +46,10 @@ pub struct Provisioner {
     heard: bool,
     /// A batch has closed and its pass has not begun.
     due: bool,
-    /// A pass is being worked out.
-    asked: bool,
+    /// A pass is being worked out, with this catalogue.
+    asked: Option<Arc<Catalog>>,
+    /// What nothing could be done for.
+    settled: Option<Settled>,
     /// Last time each pod or node asked for a pass, by uid.
     triggers: BTreeMap<String, Timestamp>,
     gate: Gate,
@@ -54,6 +60,23 @@ pub struct Provisioner {
     limiter: Limiter,
 }
 
+/// A world for which a pass found nothing to do.
+#[derive(Debug)]
+struct Settled {
+    world: Arc<World>,
+    catalog: Arc<Catalog>,
+    at: Timestamp,
+}
+
+impl Settled {
+    /// Whether a pass for `world` would find nothing to do either.
+    fn covers(&self, world: &World, view: &View<'_>) -> bool {
+        view.now.duration_since(self.at) < UNCHANGED
+            && Arc::ptr_eq(&self.catalog, view.catalog)
+            && *self.world == *world
+    }
+}
+
 impl Provisioner {
     pub fn new(settings: &Settings) -> Self {
         let mut window = Window::new(settings.batch_idle, settings.batch_max);
@@ -62,7 +85,8 @@ impl Provisioner {
             window,
             heard: false,
             due: false,
-            asked: false,
+            asked: None,
+            settled: None,
             triggers: BTreeMap::new(),
             gate: Gate::default(),
             finding: None,
@@ -101,19 +125,27 @@ impl Provisioner {
 
     /// Begins a pass where one is due and nothing stands against it.
     fn begin(&mut self, view: &View<'_>, placed: &Placed, shared: &mut Shared) {
-        if !self.due || !shared.is_idle() || !self.buying.is_empty() || !is_synced(&mut self.gate, view) {
+        if !self.due || !self.buying.is_empty() || !is_synced(&mut self.gate, view) {
+            return;
+        }
+        let world = Arc::new(pass::world(view, placed));
+        if self.settled.as_ref().is_some_and(|s| s.covers(&world, view)) {
+            self.due = false;
+            return self.listen(view.now);
+        }
+        if !shared.is_idle() {
+            shared.is_urgent = true;
             return;
         }
         self.due = false;
-        self.asked = true;
-        let world = Arc::new(pass::world(view, placed));
+        self.asked = Some(view.catalog.clone());
         let question = Question::Provision(Box::new(options(view.settings, view.now)));
-        shared.wish = Some(Wish { part: Part::Provision, world, question });
+        shared.wish = Some(Wish { part: Part::Provision, world, question, yields: false });
     }
 
     /// The loop is ready for the next batch.
     fn listen(&mut self, now: Timestamp) {
-        self.asked = false;
+        self.asked = None;
         self.window.listen(since_epoch(now));
     }
 }
@@ -163,7 +195,7 @@ impl Piece for Provisioner {
         shared.planned.retain(|claim, _| world.node_claim(claim).is_some() || buying.contains_key(claim));
         let placed = pass::placed(view, shared);
         if let Some(finding) = self.finding.take() {
-            self.carry_out(view, &finding, &placed, shared, desk);
+            self.settled = self.carry_out(view, &finding, &placed, shared, desk);
             self.listen(view.now);
         }
         self.buy_again(view, desk);
@@ -178,7 +210,7 @@ impl Piece for Provisioner {
                     self.listen(view.now);
                 }
             }
-            Look::Wait(due) if self.heard && !self.asked && !self.due => {
+            Look::Wait(due) if self.heard && self.asked.is_none() && !self.due => {
                 desk.wake(Timestamp::UNIX_EPOCH + SignedDuration::from_millis(due.as_millis() as i64));
             }
             Look::Wait(_) | Look::Nothing => {}
@@ -188,7 +220,8 @@ impl Piece for Provisioner {
             self.listen(view.now);
         }
         self.begin(view, &placed, shared);
-        shared.planning = self.due || self.asked || self.heard || !self.buying.is_empty() || self.finding.is_some();
+        shared.planning =
+            self.due || self.asked.is_some() || self.heard || !self.buying.is_empty() || self.finding.is_some();
     }
 
     fn answer(&mut self, sent: &Sent, reply: &Reply, shared: &mut Shared, desk: &mut Desk) {

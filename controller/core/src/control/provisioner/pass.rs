@@ -110,7 +110,20 @@ pub fn world(view: &View<'_>, placed: &Placed) -> World {
         pods.push(pod);
     }
     world.pods = with_kept(pods, placed);
+    forget_versions(&mut world);
     world
+}
+
+/// Leaves out what every write changes, so that equal worlds are equal.
+pub fn forget_versions(world: &mut World) {
+    let nodes = world.nodes.iter_mut().map(|n| &mut n.meta);
+    let claims = world.node_claims.iter_mut().map(|c| &mut c.meta);
+    let pools = world.node_pools.iter_mut().map(|p| &mut p.meta);
+    let classes = world.node_classes.iter_mut().map(|c| &mut c.meta);
+    let others = world.budgets.iter_mut().map(|b| &mut b.meta).chain(world.daemon_sets.iter_mut().map(|d| &mut d.meta));
+    for meta in nodes.chain(claims).chain(pools).chain(classes).chain(others) {
+        meta.resource_version.clear();
+    }
 }
 
 /// Adds the pods that keep room, in the order of names.
