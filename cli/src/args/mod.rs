@@ -32,7 +32,7 @@ pub enum Command {
     Audit(AuditArgs),
     /// Check a plan and its certificate with independent code
     Verify(VerifyArgs),
-    /// The smallest set of reasons that a pod stays pending, and what would help
+    /// Why a pod stays pending or a node stays, and what would help
     Explain(ExplainArgs),
     /// The EC2 catalogue: types, capacity, allocatable, prices
     Catalog(CatalogArgs),
@@ -168,8 +168,11 @@ pub struct WorldArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Region, spot types, policies, gates and time are those that stand in the plan: no default \
+applies, and a flag that contradicts the plan is refused. Give the same objects, and the same --catalog if there was \
+one. Exit code 0 if everything holds, 1 if anything does not.")]
 pub struct VerifyArgs {
-    /// A plan as `millwright plan -o json` printed it, or - for standard input
+    /// What `millwright plan -o json` or `millwright audit -o json` printed; - for standard input
     #[arg(value_name = "PLAN.json")]
     pub plan: PathBuf,
     #[command(flatten)]
@@ -180,7 +183,12 @@ pub struct VerifyArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  millwright explain pod shop/cart-0 -f cluster.yaml\n  \
+                  millwright explain node ip-10-0-1-17.ec2.internal -f cluster.yaml"
+)]
 pub struct ExplainArgs {
     #[command(subcommand)]
     pub command: ExplainCommand,

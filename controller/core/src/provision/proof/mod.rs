@@ -7,6 +7,7 @@ mod audit;
 mod names;
 mod read;
 mod verify;
+mod words;
 mod write;
 
 pub use read::ProofError;
