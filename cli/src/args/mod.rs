@@ -44,8 +44,26 @@ pub enum Command {
     Simulate(Later),
     #[command(hide = true)]
     Lint(Later),
-    #[command(hide = true)]
-    Snapshot(Later),
+    /// Capture a running cluster to a file that the other commands read
+    Snapshot(SnapshotArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct SnapshotArgs {
+    /// Where to write; standard output if not given
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace names, namespaces, labels and images by tokens that still match each other, and leave
+    /// out all that decides nothing (commands, environment, annotations, messages): plans and audits
+    /// come out at the same cost
+    #[arg(long)]
+    pub redact: bool,
+    /// How to reach the cluster; else $KUBECONFIG, ~/.kube/config, or the cluster this runs in
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Another context than the current one
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
 }
 
 /// A command of the contract that this version does not have.

@@ -6,6 +6,7 @@
 
 pub mod balanced;
 pub mod budgets;
+pub mod buffers;
 pub mod candidates;
 pub mod consolidatable;
 pub mod consolidate;

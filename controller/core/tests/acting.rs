@@ -4,6 +4,8 @@
 
 #[path = "acting/actors.rs"]
 mod actors;
+#[path = "acting/buffers.rs"]
+mod buffers;
 #[path = "support/dice.rs"]
 mod dice;
 #[path = "acting/disruption.rs"]

@@ -64,7 +64,9 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
         }
         None => None,
     };
-    claimed = claimed.or_else(|| fleets(instance, &mut search, proof.as_ref(), settled, &time));
+    if options.method != engine::Method::Search {
+        claimed = claimed.or_else(|| fleets(instance, &mut search, proof.as_ref(), settled, &time));
+    }
     let rounds = search.steps;
     let first = search.first();
     let (plan, source) = search.take().ok_or(EngineError::NoPlan)?;

@@ -96,7 +96,7 @@ fn exactly(
     proof: Option<&Proof>,
     best: &mut Incumbent,
 ) -> Option<Micros> {
-    if options.method == Method::Greedy || instance.pods() > exact::PODS {
+    if matches!(options.method, Method::Greedy | Method::Search) || instance.pods() > exact::PODS {
         return None;
     }
     let start = best.plan()?.clone();

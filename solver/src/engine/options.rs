@@ -59,6 +59,9 @@ pub enum Method {
     Auto,
     /// Exactly, or as far as the deadline allows.
     Exact,
+    /// By search, also where the instance is small: many answers in little
+    /// time, as simulations want them.
+    Search,
     /// First fit only.
     Greedy,
 }

@@ -8,6 +8,7 @@ use millwright_models::catalog::Catalog;
 use millwright_models::world::World;
 
 use super::ask::{Reply, Target, Ticket};
+use super::buffers::{Buffers, Fits};
 use super::desk::{Count, Desk, Outbox, Part, Request, Sent};
 use super::disruption::Disruption;
 use super::garbage::Garbage;
@@ -61,6 +62,10 @@ pub struct Shared {
     pub promised: BTreeMap<String, String>,
     /// Held nodes that nothing of the scheduler's is on its way to.
     pub settled: BTreeSet<String>,
+    /// What became of virtual pods in the last pass.
+    pub fits: Fits,
+    /// Nodes (by name) whose free room virtual pods need.
+    pub buffered: BTreeSet<String>,
     /// Pods wait that have not been planned for yet.
     pub planning: bool,
     /// Work that is being done.
@@ -152,6 +157,7 @@ impl Brain {
             (Part::Termination, Box::new(Termination::default())),
             (Part::Garbage, Box::new(Garbage::default())),
             (Part::Pools, Box::new(Pools::default())),
+            (Part::Buffers, Box::new(Buffers)),
             (Part::Provision, Box::new(Provisioner::new(&settings))),
             (Part::Landing, Box::new(Landing::default())),
             (Part::Disruption, Box::new(Disruption::default())),

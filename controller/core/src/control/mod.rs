@@ -11,6 +11,7 @@
 
 pub mod ask;
 pub mod brain;
+pub mod buffers;
 pub mod conditions;
 mod counts;
 pub mod desk;

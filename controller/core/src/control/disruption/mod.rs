@@ -278,7 +278,7 @@ impl Disruption {
                 self.given_up = 0;
                 let scene = scene::scene(view, shared, &BTreeSet::new());
                 let commands = match audit.as_ref() {
-                    Ok(audit) => waves::consolidation(view, &scene, &world, audit, finding.asked),
+                    Ok(audit) => waves::consolidation(view, &scene, &world, audit, finding.asked, &shared.buffered),
                     Err(_) => {
                         desk.count("consolidation_errors_total", &[]);
                         Vec::new()
@@ -314,8 +314,8 @@ impl Disruption {
             return desk.wake(view.now.saturating_add(SignedDuration::from_secs(1)).unwrap_or(Timestamp::MAX));
         }
         let scene = scene::scene(view, shared, &BTreeSet::new());
-        self.explained.tell(view, &scene, desk);
-        if let Some(command) = simple::emptiness(view, &scene) {
+        self.explained.tell(view, &scene, &shared.buffered, desk);
+        if let Some(command) = simple::emptiness(view, &scene, &shared.buffered) {
             return self.propose(vec![command], view, desk);
         }
         let statics = simple::static_drift(view, &scene, desk);

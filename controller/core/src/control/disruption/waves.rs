@@ -18,18 +18,24 @@ use crate::provision::Decision;
 
 /// The first wave of an audit of `world`. Parts that save nothing are left
 /// out, and so are nodes that are no candidates any more, with all that goes
-/// with them.
+/// with them, and `buffered` ones whose room would have to be bought again.
 pub fn consolidation(
     view: &View<'_>,
     scene: &Scene<'_>,
     world: &World,
     audit: &Audit,
     asked: Timestamp,
+    buffered: &BTreeSet<String>,
 ) -> Vec<Command> {
     let Some(wave) = audit.waves.first() else { return Vec::new() };
     let mut empty: Option<Command> = None;
     let mut commands = Vec::new();
-    for part in parts(wave) {
+    let parts = parts(wave);
+    // What is bought for nobody that moves is bought for virtual pods: their
+    // room would be taken away first and paid for again afterwards.
+    let bought: usize = parts.iter().map(|p| p.added.len()).sum();
+    let keeps = |part: &Part<'_>| bought == wave.nodes.len() || !part.removed.iter().any(|n| buffered.contains(*n));
+    for part in parts.into_iter().filter(keeps) {
         let Some(command) = command(view, scene, world, audit, wave, &part, asked) else { continue };
         if command.savings <= 0 {
             continue;

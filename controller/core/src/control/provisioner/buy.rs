@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::pass::{self, Placed};
 use super::{Provisioner, Settled, tell};
+use crate::buffers;
 use crate::control::ask::{Ask, Target};
 use crate::control::brain::{Owed, Shared};
 use crate::control::desk::{Desk, Part};
@@ -67,10 +68,11 @@ impl Provisioner {
         };
         tell::figures(decision, desk);
         let open = |p: &usize| is_open(view, placed, &finding.world.pods[*p]);
+        let is_virtual = |p: &&usize| buffers::is_virtual(&finding.world.pods[**p]);
         let mut ledger = Ledger::new(view, desk);
         for (node, object) in decision.nodes.iter().zip(&decision.claims) {
             let pods: Vec<&Pod> = node.pods.iter().filter(|p| open(p)).map(|p| &finding.world.pods[*p]).collect();
-            if pods.is_empty() {
+            if pods.is_empty() && !node.pods.iter().any(|p| is_virtual(&p)) {
                 continue;
             }
             if let Err(over) = ledger.enter(object) {
@@ -85,6 +87,7 @@ impl Provisioner {
             let pods = pods.iter().map(|p| (p.namespace.clone(), p.name.clone(), p.uid.clone())).collect();
             self.buying.insert(name, Purchase { object, pool: node.pool.clone(), pods, state: State::New });
         }
+        remember(finding, decision, shared);
         let filled = self.fill_existing(view, finding, decision, placed, shared, desk);
         tell::failures(&mut self.limiter, view, &finding.world, decision, desk);
         let catalog = self.asked.clone().filter(|_| !filled && self.buying.is_empty())?;
@@ -184,6 +187,26 @@ impl Provisioner {
             let message = format!("Pod should schedule on: nodeclaim/{name}");
             tell::nomination(&mut self.limiter, (namespace, pod, uid), message, shared.now, desk);
         }
+    }
+}
+
+/// What became of virtual pods, and whose room they need.
+fn remember(finding: &Finding, decision: &Decision, shared: &mut Shared) {
+    let of_buffer = |p: &usize| {
+        let pod = &finding.world.pods[*p];
+        buffers::is_virtual(pod).then(|| pod.uid.rsplit_once('-').map_or("", |(uid, _)| uid).to_owned())
+    };
+    shared.fits.clear();
+    shared.buffered.clear();
+    for (name, pods) in &decision.existing {
+        for uid in pods.iter().filter_map(of_buffer) {
+            shared.fits.entry(uid).or_default().existing += 1;
+            shared.buffered.insert(name.clone());
+        }
+    }
+    let elsewhere = decision.nodes.iter().flat_map(|n| &n.pods).chain(decision.unscheduled.iter().map(|(p, _)| p));
+    for uid in elsewhere.filter_map(of_buffer) {
+        shared.fits.entry(uid).or_default().new += 1;
     }
 }
 

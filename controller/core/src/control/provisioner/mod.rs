@@ -58,6 +58,8 @@ pub struct Provisioner {
     /// Claims that are asked for, by name.
     buying: BTreeMap<String, buy::Purchase>,
     limiter: Limiter,
+    /// Buffers that stand for pods, by uid.
+    buffers: BTreeSet<String>,
 }
 
 /// A world for which a pass found nothing to do.
@@ -93,12 +95,13 @@ impl Provisioner {
             names: Names::default(),
             buying: BTreeMap::new(),
             limiter: Limiter::default(),
+            buffers: BTreeSet::new(),
         }
     }
 
     /// Pods and nodes that want a pass say so, again every ten seconds.
-    fn trigger(&mut self, view: &View<'_>, intake: &[usize], desk: &mut Desk) {
-        let mut present = BTreeSet::new();
+    fn trigger(&mut self, view: &View<'_>, intake: &[usize], buffers: &BTreeSet<String>, desk: &mut Desk) {
+        let mut present = buffers.clone();
         for p in intake {
             let pod = &view.world.pods[*p];
             let element = match &pod.node_name {
@@ -150,6 +153,18 @@ impl Provisioner {
     }
 }
 
+/// Uids of buffers that stand for pods.
+fn buffers(view: &View<'_>) -> BTreeSet<String> {
+    if !view.settings.lower.gates.capacity_buffer {
+        return BTreeSet::new();
+    }
+    let stands = |b: &&millwright_models::karpenter::buffer::CapacityBuffer| {
+        let source = crate::buffers::source(b, view.world);
+        b.meta.deletion_timestamp.is_none() && source.is_ok_and(|s| crate::buffers::replicas(b, &s) > 0)
+    };
+    view.world.buffers.iter().filter(stands).map(|b| b.meta.uid.clone()).collect()
+}
+
 /// How a plan is worked out.
 pub fn options(settings: &Settings, now: Timestamp) -> provision::Options {
     provision::Options {
@@ -167,6 +182,9 @@ pub fn search(settings: &Settings, deadline: Duration) -> engine::Options {
         deadline: settings.iterations.is_none().then_some(deadline),
         iterations: settings.iterations,
         stop_gap: STOP_GAP,
+        method: settings.method,
+        // Without a clock nothing is gained by a second one.
+        threads: if settings.iterations.is_some() { 1 } else { 2 },
         ..engine::Options::default()
     }
 }
@@ -200,12 +218,23 @@ impl Piece for Provisioner {
         }
         self.buy_again(view, desk);
         let intake = pass::intake(view, &placed);
-        self.trigger(view, &intake, desk);
+        let buffers = buffers(view);
+        let vanished = self.buffers.difference(&buffers).next().is_some();
+        if vanished {
+            // Its nodes are free at once.
+            self.window.trigger(None, since_epoch(view.now));
+            self.heard = true;
+            shared.buffered.clear();
+            shared.fits.retain(|uid, _| buffers.contains(uid));
+        }
+        self.buffers.clone_from(&buffers);
+        let wanted = !intake.is_empty() || !buffers.is_empty();
+        self.trigger(view, &intake, &buffers, desk);
         match self.window.look(since_epoch(view.now)) {
             Look::Pass => {
                 self.heard = false;
                 // What has found a place meanwhile needs no pass.
-                self.due = !intake.is_empty();
+                self.due = wanted;
                 if !self.due {
                     self.listen(view.now);
                 }
@@ -215,7 +244,7 @@ impl Piece for Provisioner {
             }
             Look::Wait(_) | Look::Nothing => {}
         }
-        if self.due && intake.is_empty() {
+        if self.due && !wanted {
             self.due = false;
             self.listen(view.now);
         }

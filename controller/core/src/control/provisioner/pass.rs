@@ -6,6 +6,7 @@ use millwright_models::kube::eviction::must_move;
 use millwright_models::kube::pod::Pod;
 use millwright_models::world::World;
 
+use crate::buffers;
 use crate::control::brain::Shared;
 use crate::control::landing::{self, Taker, berths, matched};
 use crate::control::slots::stand_in;
@@ -110,6 +111,9 @@ pub fn world(view: &View<'_>, placed: &Placed) -> World {
         pods.push(pod);
     }
     world.pods = with_kept(pods, placed);
+    if view.settings.lower.gates.capacity_buffer {
+        buffers::add_pods(&mut world);
+    }
     forget_versions(&mut world);
     world
 }
@@ -120,8 +124,9 @@ pub fn forget_versions(world: &mut World) {
     let claims = world.node_claims.iter_mut().map(|c| &mut c.meta);
     let pools = world.node_pools.iter_mut().map(|p| &mut p.meta);
     let classes = world.node_classes.iter_mut().map(|c| &mut c.meta);
+    let buffers = world.buffers.iter_mut().map(|b| &mut b.meta);
     let others = world.budgets.iter_mut().map(|b| &mut b.meta).chain(world.daemon_sets.iter_mut().map(|d| &mut d.meta));
-    for meta in nodes.chain(claims).chain(pools).chain(classes).chain(others) {
+    for meta in nodes.chain(claims).chain(pools).chain(classes).chain(buffers).chain(others) {
         meta.resource_version.clear();
     }
 }
