@@ -236,8 +236,8 @@ fn sch_145_sch_256_no_node_attaches_more_volumes_than_it_takes() {
     let catalog = parsed(&lab);
     let (mut shared, mut left) = (0, 0);
     for seed in 0..120 {
-        let world = world(&sharing(&mut Random(seed)));
-        let decision = planned(&world, &catalog);
+        let world = &world(&sharing(&mut Random(seed)));
+        let decision = planned(world, &catalog);
         let distinct = |pods: &mut dyn Iterator<Item = usize>| {
             let volumes = pods.flat_map(|p| &world.pods[p].spec.volumes);
             let all: Vec<&str> =

@@ -95,6 +95,7 @@ impl Words<'_, '_> {
             }
             BrokenProof::Unbounded { bin } => format!("{}: nothing bounds what it can hold", self.bin(bin)),
             BrokenProof::Dangling { .. }
+            | BrokenProof::Unit { .. }
             | BrokenProof::Length { .. }
             | BrokenProof::Negative { .. }
             | BrokenProof::Reference { .. }
