@@ -87,7 +87,7 @@ fn a_misspelt_kind_is_more_than_skipped() {
         let input = format!("{text}---\n{object}");
         slips(&pipe(&["plan", "-f", "-", "--deadline", "200ms", "-o", "json"], &input))
     };
-    let place = "standard input, document 2 (line 20)";
+    let place = "standard input, document 2 (line 23)";
     let cases = [
         (
             other("kind: Deployment", "kind: Deploymnt"),
