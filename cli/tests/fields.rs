@@ -8,7 +8,12 @@ use std::path::Path;
 
 use support::{Run, Scratch, deployment, pipe, run, shared};
 
-const SLIPS: [(&str, &str, &str); 4] = [
+const SLIPS: [(&str, &str, &str); 5] = [
+    (
+        "containers:",
+        "initContainers:",
+        "Deployment web: spec.template.spec.containers: a pod needs at least one container",
+    ),
     ("replicas: 2", "replica: 2", "Deployment web: spec.replica: there is no such field; did you mean replicas?"),
     (
         "requests:",
@@ -32,7 +37,7 @@ const SLIPS: [(&str, &str, &str); 4] = [
 fn slips(ran: &Run) -> Vec<String> {
     let answer = ran.json();
     let all = answer["warnings"].as_array().unwrap().iter().map(|w| w.as_str().unwrap().to_owned());
-    let told = ["there is no such field", "did you mean", "it belongs to"];
+    let told = ["there is no such field", "did you mean", "it belongs to", "at least one container"];
     all.filter(|w| told.iter().any(|t| w.contains(t))).collect()
 }
 
@@ -82,7 +87,7 @@ fn a_misspelt_kind_is_more_than_skipped() {
         let input = format!("{text}---\n{object}");
         slips(&pipe(&["plan", "-f", "-", "--deadline", "200ms", "-o", "json"], &input))
     };
-    let place = "standard input, document 2 (line 20)";
+    let place = "standard input, document 2 (line 23)";
     let cases = [
         (
             other("kind: Deployment", "kind: Deploymnt"),

@@ -1,8 +1,10 @@
-//! Fields and kinds that do not exist: what a slip of the pen leaves behind.
+//! Fields and kinds that do not exist, pods without containers: what a slip of
+//! the pen leaves behind.
 //!
 //! The API server would refuse them (`kubectl --validate`); whoever only reads
 //! files passes over them, and the plan is one for other objects than meant.
 
+mod containers;
 mod kinds;
 mod likeness;
 mod probe;
@@ -73,6 +75,11 @@ impl Inspection {
             let key = (object.kind.to_owned(), inside_any.clone(), name.clone());
             note(&mut self.found, key, || {
                 format!("{}: {}: {inside}{name}: {}", object.place(), object.name(), in_words(&unknown, schema))
+            });
+        }
+        if let Some(path) = containers::missing(object.kind, &object.body) {
+            note(&mut self.found, (object.kind.to_owned(), path.to_owned(), String::new()), || {
+                format!("{}: {}: {path}: a pod needs at least one container", object.place(), object.name())
             });
         }
     }

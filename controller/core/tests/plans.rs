@@ -247,14 +247,13 @@ fn sch_145_sch_256_no_node_attaches_more_volumes_than_it_takes() {
             once.dedup();
             (once.len(), all.len())
         };
-        let on = |node: &str| {
-            let name = node.to_owned();
-            (0..world.pods.len()).filter(move |p| world.pods[*p].node_name.as_deref() == Some(name.as_str()))
+        let on = |node: &str| -> Vec<usize> {
+            (0..world.pods.len()).filter(|p| world.pods[*p].node_name.as_deref() == Some(node)).collect()
         };
         for (node, pods) in &decision.existing {
             let limit =
                 world.csi_nodes.iter().find(|c| c.meta.name == *node).unwrap().drivers["ebs.csi.aws.com"].unwrap();
-            let (once, all) = distinct(&mut on(node).chain(pods.iter().copied()));
+            let (once, all) = distinct(&mut on(node).into_iter().chain(pods.iter().copied()));
             assert!(once <= limit as usize, "seed {seed}: {node} attaches {once} of {limit}");
             shared += usize::from(all > limit as usize);
         }

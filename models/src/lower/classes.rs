@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use millwright_solver::instance::UNLIMITED;
 use rustc_hash::FxHashMap;
 
 use super::attach::Attach;
@@ -11,6 +12,7 @@ use super::terms::{Ladder, TermReader};
 use super::volumes::VolumeNeeds;
 use crate::kube::eviction::must_move;
 use crate::kube::pod::{self, Pod};
+use crate::quantity;
 use crate::world::World;
 
 /// Pods with equal namespace, labels, spec, requests and volume needs.
@@ -113,6 +115,9 @@ pub fn demand(
 
 pub fn refusals(p: &Pod, world: &World) -> Vec<String> {
     let mut errors = pod::validate(p, world);
+    for (resource, amount) in p.requests.iter().filter(|(_, amount)| *amount > UNLIMITED) {
+        errors.push(format!("requests {resource} {}, more than any machine has", quantity::format(resource, amount)));
+    }
     let claims = !p.spec.resource_claims.is_empty() || p.spec.containers.iter().any(|c| !c.resources.claims.is_empty());
     if claims {
         errors.push("it uses ResourceClaims (dynamic resource allocation), which are not planned for".to_owned());

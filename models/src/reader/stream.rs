@@ -29,23 +29,30 @@ struct Header<'a> {
 pub(super) fn file(text: &str, file: u32, desk: &mut Desk<'_>) {
     let mut place = Place { file, document: 0, line: 0 };
     for piece in pieces(text) {
-        if !(piece.text.trim_start().starts_with('{') && json(piece, &mut place, desk)) {
-            place = Place { document: place.document + 1, line: piece.line, ..place };
-            yaml(piece, place, desk);
+        let braced = piece.text.trim_start().starts_with('{');
+        match if braced { json(piece, &mut place, desk) } else { Err(None) } {
+            Ok(()) => {}
+            Err(not_json) => {
+                place = Place { document: place.document + 1, line: piece.line, ..place };
+                yaml(piece, place, not_json, desk);
+            }
         }
     }
 }
 
-/// Reads JSON values one after another; false if the very first one is no
+/// Reads JSON values one after another; an error if the very first one is no
 /// JSON, since `{` also starts a YAML flow mapping.
-fn json(piece: Piece<'_>, place: &mut Place, desk: &mut Desk<'_>) -> bool {
+fn json(piece: Piece<'_>, place: &mut Place, desk: &mut Desk<'_>) -> Result<(), Option<serde_json::Error>> {
     let mut lines = LineCounter::new(piece);
     let mut values = serde_json::Deserializer::from_str(piece.text).into_iter::<&RawValue>();
     let mut any = false;
     while let Some(value) = values.next() {
+        let value = match value {
+            Err(error) if !any => return Err(Some(error)),
+            value => value,
+        };
         let start = match &value {
             Ok(raw) => (raw.get().as_ptr() as usize).saturating_sub(piece.text.as_ptr() as usize),
-            Err(_) if !any => return false,
             Err(_) => values.byte_offset(),
         };
         *place = Place { document: place.document + 1, line: lines.line_at(start), ..*place };
@@ -55,7 +62,7 @@ fn json(piece: Piece<'_>, place: &mut Place, desk: &mut Desk<'_>) -> bool {
         }
         any = true;
     }
-    true
+    Ok(())
 }
 
 /// One JSON object; `listed` is what a typed list says of its items.
@@ -86,8 +93,8 @@ fn json_object(text: &str, listed: Option<(&str, &str)>, place: Place, depth: u3
     }
 }
 
-/// One YAML document.
-fn yaml(piece: Piece<'_>, place: Place, desk: &mut Desk<'_>) {
+/// One YAML document; `not_json` says why it is no JSON, if it looks like it.
+fn yaml(piece: Piece<'_>, place: Place, not_json: Option<serde_json::Error>, desk: &mut Desk<'_>) {
     let mut budget = serde_saphyr::Budget::default();
     // Size is no attack here; depth and the growth of aliases stay bounded.
     budget.max_events = usize::MAX;
@@ -121,8 +128,27 @@ fn yaml(piece: Piece<'_>, place: Place, desk: &mut Desk<'_>) {
         Err(error) => {
             let line = error.location().map_or(0, |l| l.line().saturating_sub(1));
             let line = piece.line.saturating_add(u32::try_from(line).unwrap_or(u32::MAX));
-            desk.syntax(Place { line, ..place }, format!("not YAML: {}", error.without_snippet()));
+            let mut message = format!("not YAML: {}", words(&error));
+            if let Some(not_json) = not_json {
+                message = format!("neither JSON ({not_json}) nor YAML ({})", words(&error));
+            }
+            if piece.text.contains("{{") && piece.text.contains("}}") {
+                message += "; a chart's templates have to be rendered first (helm template)";
+            }
+            desk.syntax(Place { line, ..place }, message);
         }
+    }
+}
+
+/// What is wrong with a document, in words of the format.
+fn words(error: &serde_saphyr::Error) -> String {
+    match error.without_snippet() {
+        serde_saphyr::Error::Budget { .. } => "nested too deep, or its aliases grow without measure".to_owned(),
+        serde_saphyr::Error::AliasError { error, .. } => words(error),
+        serde_saphyr::Error::DuplicateMappingKey { key, .. } => {
+            format!("key {} is given twice in one mapping", key.as_deref().unwrap_or("(no text)"))
+        }
+        other => other.to_string(),
     }
 }
 
@@ -130,6 +156,9 @@ fn yaml(piece: Piece<'_>, place: Place, desk: &mut Desk<'_>) {
 fn tree_object(mut tree: Value, listed: Option<(&str, &str)>, place: Place, depth: u32, desk: &mut Desk<'_>) {
     if tree.is_null() {
         return;
+    }
+    if tree.is_array() {
+        return desk.syntax(place, "a list without kind: objects are given one after another, or as kind List");
     }
     if !tree.is_object() {
         return desk.syntax(place, "not an object with apiVersion and kind");
