@@ -34,7 +34,7 @@ fn main() -> ExitCode {
                 failed.push((seed, violation.rule));
             }
             let done = done.fetch_add(1, Ordering::Relaxed) + 1;
-            if done % 100 == 0 {
+            if done.is_multiple_of(100) {
                 eprintln!("{done} of {count} seeds, {} failed, {:?}", failed.len(), began.elapsed());
             }
         }

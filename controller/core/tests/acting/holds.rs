@@ -137,3 +137,31 @@ fn pods_of_daemon_sets_that_are_still_to_come_ask_for_a_cordon() {
     room.until("the end of the hold", 120.0, |r| !is_held(r, "a"));
     assert!(!is_cordoned(&room, "a"), "{}", room.story());
 }
+
+#[test]
+fn nothing_is_held_or_bought_for_pods_that_a_budget_keeps_on_a_node_that_goes() {
+    let mut room = Room::new(Room::settings());
+    room.add(objects::pool("p", json!({"spec": {"disruption": {"consolidateAfter": "Never"}}})));
+    room.node("a", "t4");
+    room.node("b", "t4");
+    room.running("web", "web-a", "900m", "a");
+    let budget = |allowed: u32| {
+        json!({"apiVersion": "policy/v1", "kind": "PodDisruptionBudget", "metadata": {"name": "web", "namespace": "default"},
+            "spec": {"selector": {"matchLabels": {"app": "web"}}, "minAvailable": 1}, "status": {"disruptionsAllowed": allowed}})
+    };
+    room.add(budget(0));
+    room.refuse = Box::new(|ask| {
+        let message = "it would violate the budget".to_owned();
+        matches!(ask, Ask::Evict { .. }).then_some(millwright_core::control::ask::Refusal::Budget { message })
+    });
+    let now = room.now.to_string();
+    room.edit("NodeClaim", "", "claim-a", json!({"metadata": {"deletionTimestamp": now}}));
+    room.run(300.0);
+    let holds = |a: &Ask| matches!(a, Ask::Patch { body, .. } if body["metadata"]["annotations"]["millwright.dev/hold-until"].is_string());
+    let creates = |a: &Ask| matches!(a, Ask::Create { target, .. } if target.kind == Kind::NodeClaim);
+    assert!(room.asked(holds).is_empty() && room.asked(creates).is_empty(), "{}", room.story());
+    room.edit("PodDisruptionBudget", "default", "web", json!({"status": {"disruptionsAllowed": 1}}));
+    room.refuse = Box::new(|_| None);
+    room.until("the move", 60.0, |r| r.get("Node", "", "a").is_none() && all_run(r));
+    assert!(room.asked(creates).is_empty());
+}

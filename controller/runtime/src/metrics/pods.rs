@@ -56,7 +56,7 @@ impl PodTimes {
 
 /// Sets the age of pods that have no place yet, or do not run yet.
 pub fn publish(world: &World, now: Timestamp, metrics: &Metrics) {
-    let (mut unbound, mut unstarted): (Vec<(Labels, f64)>, Vec<(Labels, f64)>) = (Vec::new(), Vec::new());
+    let [mut unbound, mut unstarted] = [const { Vec::<(Labels, f64)>::new() }; 2];
     for pod in world.pods.iter().filter(|p| !p.is_terminal() && p.deleted.is_none()) {
         let Some(age) = pod.created.map(|born| now.duration_since(born).as_secs_f64().max(0.0)) else { continue };
         let reached = Reached::of(pod);
@@ -95,7 +95,7 @@ mod tests {
     fn pods_are_measured_once_from_their_creation() {
         let (mut live, mut times, metrics) = (Live::default(), PodTimes::default(), Metrics::new("1"));
         let mut step = |objects: &[serde_json::Value], at: &str| {
-            objects.iter().for_each(|o| drop(live.apply(o).unwrap()));
+            objects.iter().for_each(|o| assert!(live.apply(o).unwrap()));
             let (world, now) = (live.world().0, at.parse().unwrap());
             times.look(&world, now, &metrics);
             publish(&world, now, &metrics);

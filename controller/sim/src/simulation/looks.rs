@@ -56,6 +56,7 @@ impl Simulation<'_> {
             client.brain.seen(&target);
         }
         client.watch.from = version;
+        client.is_synced = true;
         self.note(format!("controller {id} lists"));
         self.want_look(id, self.stage.now() + DEBOUNCE);
     }
@@ -93,6 +94,9 @@ impl Simulation<'_> {
     /// Lets a controller look at `at` at the latest.
     pub(super) fn want_look(&mut self, id: u32, at: Timestamp) {
         let Some(client) = self.clients.get_mut(&id) else { return };
+        if !client.is_synced {
+            return;
+        }
         let at = client.paused_until.map_or(at, |until| at.max(until));
         if client.look_at.is_none_or(|known| at < known) {
             client.look_at = Some(at);

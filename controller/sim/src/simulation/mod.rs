@@ -60,10 +60,10 @@ impl Options {
     pub fn of(seed: u64) -> Self {
         let poll = SignedDuration::from_secs(20);
         // Exact answers take most of a run's time; a few seeds ask for them.
-        let method = if seed % EXACT == 0 { Method::Auto } else { Method::Search };
+        let method = if seed.is_multiple_of(EXACT) { Method::Auto } else { Method::Search };
         let settings = Settings { iterations: Some(2), method, seed, poll, ..Settings::default() };
         let hard = [0, 1, 2, 2][usize::try_from(seed % 4).unwrap_or(0)];
-        let is_small = seed % LARGE != 0;
+        let is_small = !seed.is_multiple_of(LARGE);
         let active = SignedDuration::from_mins(if is_small { 8 } else { 20 });
         let peace = SignedDuration::from_mins(80);
         Self { seed, hard, is_small, active, peace, settings, verbose: false }

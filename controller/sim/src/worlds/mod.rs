@@ -46,8 +46,8 @@ mod tests {
     #[test]
     fn every_opening_is_valid_and_its_own() {
         let mut texts = Vec::new();
-        for seed in 0..100 {
-            let is_small = seed % 2 == 0;
+        for seed in 0..100_u64 {
+            let is_small = seed.is_multiple_of(2);
             let opening = opening(seed, is_small);
             assert!(!opening.catalog.types.is_empty());
             let text = json!({"apiVersion": "v1", "kind": "List", "items": opening.objects}).to_string();

@@ -67,7 +67,8 @@ impl Provisioner {
             }
         };
         tell::figures(decision, desk);
-        let open = |p: &usize| is_open(view, placed, &finding.world.pods[*p]);
+        let stuck = pass::Stuck::new(view);
+        let open = |p: &usize| is_open(view, placed, &stuck, &finding.world.pods[*p]);
         let is_virtual = |p: &&usize| buffers::is_virtual(&finding.world.pods[**p]);
         let mut ledger = Ledger::new(view, desk);
         for (node, object) in decision.nodes.iter().zip(&decision.claims) {
@@ -88,7 +89,7 @@ impl Provisioner {
             self.buying.insert(name, Purchase { object, pool: node.pool.clone(), pods, state: State::New });
         }
         remember(finding, decision, shared);
-        let filled = self.fill_existing(view, finding, decision, placed, shared, desk);
+        let filled = self.fill_existing(view, finding, decision, open, shared, desk);
         tell::failures(&mut self.limiter, view, &finding.world, decision, desk);
         let catalog = self.asked.clone().filter(|_| !filled && self.buying.is_empty())?;
         Some(Settled { world: finding.world.clone(), catalog, at: view.now })
@@ -100,14 +101,13 @@ impl Provisioner {
         view: &View<'_>,
         finding: &Finding,
         decision: &Decision,
-        placed: &Placed,
+        open: impl Fn(&usize) -> bool,
         shared: &mut Shared,
         desk: &mut Desk,
     ) -> bool {
         let mut filled = false;
         for (name, pods) in &decision.existing {
-            let pods: Vec<&Pod> = pods.iter().map(|p| &finding.world.pods[*p]).collect();
-            let pods: Vec<&Pod> = pods.into_iter().filter(|p| is_open(view, placed, p)).collect();
+            let pods: Vec<&Pod> = pods.iter().filter(|p| open(p)).map(|p| &finding.world.pods[*p]).collect();
             let named = |n: &&crate::nodes::StateNode<'_>| n.name() == name;
             let Some(node) = view.nodes.iter().find(named).filter(|_| !pods.is_empty()) else { continue };
             filled = true;
@@ -211,14 +211,14 @@ fn remember(finding: &Finding, decision: &Decision, shared: &mut Shared) {
 }
 
 /// Whether a pod of the plan still needs what was planned for it.
-fn is_open(view: &View<'_>, placed: &Placed, pod: &Pod) -> bool {
+fn is_open(view: &View<'_>, placed: &Placed, stuck: &pass::Stuck<'_>, pod: &Pod) -> bool {
     let at = view.world.pods.binary_search_by(|p| (&*p.namespace, &*p.name).cmp(&(&pod.namespace, &pod.name)));
     let Ok(at) = at else { return false };
     let now = &view.world.pods[at];
     let same = now.uid == pod.uid && now.node_name == pod.node_name;
     let leaves = |name: &str| view.nodes.iter().any(|n| n.name() == name && landing::is_leaving(n));
     let wanted = match &now.node_name {
-        Some(node) => now.is_reschedulable() && leaves(node),
+        Some(node) => now.is_reschedulable() && leaves(node) && !stuck.holds(at),
         None => pass::waits(view, now),
     };
     same && wanted && !placed.pods.contains_key(&at)
