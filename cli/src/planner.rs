@@ -1,10 +1,12 @@
 //! The planner of `controller/core` with the user's settings, and its
 //! decision in names.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
 use millwright_core::consolidate::{self, Audit};
+use millwright_core::karpenter::{self, Trajectory};
 use millwright_core::provision::{self, Decision, Options};
 use millwright_models::catalog::Catalog;
 use millwright_models::lower;
@@ -39,6 +41,36 @@ pub fn options(world: &WorldArgs, flags: &SearchArgs) -> Options {
         now: world.now.unwrap_or_else(Timestamp::now).to_string(),
         baseline: true,
     }
+}
+
+/// What Karpenter's heuristics would make of the same cluster.
+pub struct Heuristic {
+    pub trajectory: Trajectory,
+    pub elapsed: Duration,
+}
+
+/// Questions of whether to stop per round, where rounds and no clock decide.
+const QUESTIONS: u64 = 2_000;
+
+/// Follows Karpenter's commands for as long as the audit's deadline, which is
+/// time of its own.
+pub fn heuristic(world: &World, catalog: &Catalog, args: &AuditArgs) -> Heuristic {
+    let options = moves(&args.world, &args.moves);
+    let settings = karpenter::Settings {
+        lower: &options.lower,
+        now: options.now,
+        unmanaged: options.include_unmanaged || world.node_claims.is_empty(),
+    };
+    let (began, asked) = (Instant::now(), Cell::new(0));
+    let stop = || match args.moves.method.iterations {
+        Some(rounds) => {
+            asked.set(asked.get() + 1);
+            asked.get() > rounds.saturating_mul(QUESTIONS)
+        }
+        None => began.elapsed() >= args.moves.deadline,
+    };
+    let trajectory = karpenter::follow(world, catalog, settings, &stop);
+    Heuristic { trajectory, elapsed: began.elapsed() }
 }
 
 /// Audits `world` on `catalog`.

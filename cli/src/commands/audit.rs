@@ -13,16 +13,18 @@ pub fn run(args: &AuditArgs) -> Result<Outcome, Failure> {
     let world = load::world(&args.world.filename, &catalog)?;
     progress.now("auditing");
     let audit = planner::audit(&world, &catalog, args)?;
+    progress.now("following Karpenter's heuristics");
+    let heuristic = planner::heuristic(&world, &catalog, args);
     drop(progress);
     match args.output {
-        PlanOutput::Json => stdio::print(|out| audit_json::write(&audit, out))?,
+        PlanOutput::Json => stdio::print(|out| audit_json::write(&audit, &heuristic, out))?,
         PlanOutput::Yaml => stdio::print(|out| yaml::write_audit(&audit, out))?,
         PlanOutput::Html => {
-            let page = html::of_audit(&world, &catalog, &audit, &provenance(&catalog));
+            let page = html::of_audit(&world, &catalog, &audit, &heuristic, &provenance(&catalog));
             stdio::print(|out| out.write_all(page.as_bytes()))?;
         }
         PlanOutput::Table => {
-            let text = audit_table::render(&audit, &provenance(&catalog));
+            let text = audit_table::render(&audit, &heuristic, &provenance(&catalog));
             stdio::print(|out| out.write_all(text.as_bytes()))?;
         }
     }

@@ -5,8 +5,10 @@ use millwright_core::provision::gap;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::audit_baseline::{Baseline, baseline};
 use super::json::{Existing, Node, Unscheduled, millis};
 use super::money::dollars;
+use crate::planner::Heuristic;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -29,7 +31,7 @@ struct Report<'a> {
     waves: Vec<WaveReport<'a>>,
     frontier: Vec<FrontierPoint>,
     blocked: Vec<Blocked<'a>>,
-    baseline: Option<Value>,
+    baseline: Baseline<'a>,
     flexibility_premium: f64,
     warnings: &'a [String],
     certificate: &'a Value,
@@ -82,12 +84,12 @@ struct Blocked<'a> {
 }
 
 /// Writes the audit, indented.
-pub fn write(audit: &Audit, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &report(audit)).map_err(std::io::Error::from)?;
+pub fn write(audit: &Audit, heuristic: &Heuristic, out: &mut dyn std::io::Write) -> std::io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &report(audit, heuristic)).map_err(std::io::Error::from)?;
     writeln!(out)
 }
 
-fn report(a: &Audit) -> Report<'_> {
+fn report<'a>(a: &'a Audit, heuristic: &'a Heuristic) -> Report<'a> {
     let first = &a.waves[0];
     Report {
         current_cost_per_hour: dollars(a.current_cost),
@@ -108,7 +110,7 @@ fn report(a: &Audit) -> Report<'_> {
         waves: a.waves.iter().map(wave).collect(),
         frontier: a.frontier.iter().map(point).collect(),
         blocked: a.blocked.iter().map(|(node, reasons)| Blocked { node, reasons }).collect(),
-        baseline: None,
+        baseline: baseline(heuristic),
         flexibility_premium: dollars(a.flexibility_premium),
         warnings: &a.warnings,
         certificate: &a.certificate,

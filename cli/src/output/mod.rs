@@ -1,5 +1,6 @@
 //! Answers as text.
 
+mod audit_baseline;
 pub mod audit_json;
 pub mod audit_table;
 pub mod catalog_json;

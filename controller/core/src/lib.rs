@@ -15,6 +15,7 @@ pub mod drift;
 pub mod duration;
 pub mod expire;
 pub mod explain;
+pub mod karpenter;
 pub mod launch;
 pub mod nodes;
 pub mod pdb;

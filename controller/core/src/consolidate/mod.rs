@@ -9,7 +9,7 @@ mod lifts;
 mod moves;
 mod policy;
 mod price;
-mod simulate;
+pub(crate) mod simulate;
 mod solve;
 mod terms;
 mod warnings;
@@ -29,6 +29,7 @@ pub use explain::{ExplainNodeError, NodeExplanation, Relaxation as NodeRelaxatio
 pub use frontier::Point;
 pub use ideal::Ideal;
 pub(crate) use solve::removals;
+pub(crate) use terms::{drifted, totals};
 
 use crate::candidates::Scene;
 use crate::nodes::Memory;

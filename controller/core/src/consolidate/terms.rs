@@ -110,7 +110,8 @@ fn drop_idle(removals: &mut Removals) {
     }
 }
 
-fn drifted(scene: &Scene<'_>, n: usize) -> Option<Drift> {
+/// How node `n` drifted.
+pub(crate) fn drifted(scene: &Scene<'_>, n: usize) -> Option<Drift> {
     let node = &scene.nodes[n];
     let (claim, pool) = (node.claim?, node.pool().and_then(|p| scene.world.node_pool(p))?);
     let class = scene.world.node_class(&pool.template.node_class.name);
@@ -153,7 +154,7 @@ fn charges(scene: &Scene<'_>, leaver: &Leaver<'_>, price: Micros, totals: &BTree
 }
 
 /// What a pool costs, and what moving all of its pods would count for.
-fn totals(scene: &Scene<'_>, pool: &str) -> Totals {
+pub(crate) fn totals(scene: &Scene<'_>, pool: &str) -> Totals {
     let mut totals = Totals::default();
     for (n, node) in scene.nodes.iter().enumerate().filter(|(_, n)| n.pool() == Some(pool)) {
         totals.cost += scene.price(n).unwrap_or(0) as f64;
