@@ -97,6 +97,7 @@ fn moves(world: &WorldArgs, flags: &MoveArgs) -> consolidate::Options {
         engine: search(&flags.method, flags.deadline),
         now: world.now.unwrap_or_else(Timestamp::now),
         disruption_price: flags.disruption_price,
+        drifted: consolidate::Drifted::Must,
         limits: consolidate::Limits::default(),
         include_unmanaged: flags.include_unmanaged,
         all_waves: false,

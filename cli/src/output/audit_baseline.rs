@@ -84,9 +84,9 @@ pub fn sentence(h: &Heuristic) -> String {
     let mut out = match (t.finished, t.steps.is_empty()) {
         (true, true) => format!("{cost} per hour: they find nothing to do"),
         (true, false) => format!("{cost} per hour in the end, after {commands} and {evictions}"),
-        (false, _) => format!(
-            "{cost} per hour after {commands} and {evictions}, and not at their end: time was up (--deadline)"
-        ),
+        (false, _) => {
+            format!("{cost} per hour after {commands} and {evictions}, and not at their end: time was up (--deadline)")
+        }
     };
     if t.unscheduled > 0 {
         out += &format!("; {} without a place", counted(t.unscheduled, "pod"));

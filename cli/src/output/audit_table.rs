@@ -55,7 +55,10 @@ fn money(a: &Audit, heuristic: &Heuristic, prices: &str) -> String {
             text(a.ideal.bound, 4)
         ),
     ));
-    lines.push(("By Karpenter", format!("the same cluster under Karpenter's heuristics: {}", audit_baseline::sentence(heuristic))));
+    lines.push((
+        "By Karpenter",
+        format!("the same cluster under Karpenter's heuristics: {}", audit_baseline::sentence(heuristic)),
+    ));
     lines.push(("Disruption", format!("{} per hour per evicted pod and removed node", text(a.disruption_price, 6))));
     if a.flexibility_premium > 0 {
         let premium = text(a.flexibility_premium, 4);

@@ -4,6 +4,7 @@
 //! How much time has passed comes in as a function of the caller.
 #![forbid(unsafe_code)]
 
+pub mod against;
 pub mod balanced;
 pub mod budgets;
 pub mod candidates;
@@ -18,7 +19,10 @@ pub mod explain;
 pub mod karpenter;
 pub mod launch;
 pub mod nodes;
+pub mod offered;
 pub mod pdb;
 pub mod pods;
 pub mod provision;
+pub mod repair;
 pub mod static_pools;
+pub mod terminate_first;

@@ -7,10 +7,10 @@ use millwright_models::karpenter::labels::{CAPACITY_TYPE, SPOT};
 use millwright_models::requirements::Requirement;
 use millwright_solver::instance::Micros;
 
+use super::Method;
 use super::pass::{Command, Pass};
 use super::price::{admits, best, list, worst};
 use super::refusal::{Refusal, SPOT_TYPES};
-use super::Method;
 use crate::balanced::{self, Part};
 use crate::candidates::Candidate;
 
@@ -89,8 +89,10 @@ impl Pass<'_, '_> {
     pub(super) fn judge(&self, chosen: &[&Candidate<'_>], savings: Micros) -> Result<(), Refusal> {
         let part = |c: &&Candidate<'_>| c.pool.map(|pool| (pool.clone(), c.price, c.rescheduling));
         let owned: Vec<_> = chosen.iter().filter_map(part).collect();
-        let parts: Vec<Part<'_>> =
-            owned.iter().map(|(pool, price, rescheduling)| Part { pool, price: *price, rescheduling: *rescheduling }).collect();
+        let parts: Vec<Part<'_>> = owned
+            .iter()
+            .map(|(pool, price, rescheduling)| Part { pool, price: *price, rescheduling: *rescheduling })
+            .collect();
         if parts.is_empty() {
             return Ok(());
         }

@@ -1,41 +1,54 @@
 //! Nodes that drifted are replaced one by one, at whatever price.
-//! (spec 30 §17.2)
+//! (spec 30 §§17.2 and 19)
 
-use jiff::Timestamp;
+use millwright_models::greedy::{GreedyOptions, GreedyPlan};
 
-use super::Method;
 use super::pass::{Command, Pass};
+use super::{Method, Refusal};
 use crate::budgets::Reason;
-use crate::candidates::{Candidate, Class};
-use crate::consolidate::drifted;
+use crate::candidates::Candidate;
+use crate::consolidate::drifters;
+use crate::terminate_first::{credited, held};
 
 impl Pass<'_, '_> {
     /// The first drifted node whose pods have a place.
     pub(super) fn drift(&self) -> Option<Command> {
         let mut left = self.remaining(Reason::Drifted);
-        for c in self.drifters() {
+        for c in drifters(self.scene) {
             if !left.take(&c) {
                 continue;
             }
-            if let Ok(plan) = self.simulate(&[&c], false) {
-                return Some(self.command(Method::Drift, &[&c], plan));
+            if let Ok((plan, method)) = self.moved(&c, self.greedy.gates.terminate_first_drift) {
+                return Some(self.command(method, &[&c], plan));
             }
         }
         None
     }
 
-    /// Candidates that drifted: those without pods to move first, then those
-    /// that drifted first.
-    pub fn drifters(&self) -> Vec<Candidate<'_>> {
-        let scene = self.scene;
-        let drifted = (0..scene.nodes.len()).filter(|n| drifted(scene, *n).is_some());
-        let mut all: Vec<_> = drifted.filter_map(|n| scene.candidate(n, Class::Eventual).ok()).collect();
-        all.retain(|c| c.pool.is_some_and(|p| p.replicas.is_none()));
-        let since = |c: &Candidate<'_>| {
-            let condition = scene.nodes[c.node].condition("Drifted").filter(|c| c.status == "True");
-            condition.and_then(|c| c.last_transition_time).unwrap_or(Timestamp::MAX)
+    /// Where the pods of a node go that must go, at whatever price. With the
+    /// gate of terminate-first, a node that holds the slot of a reservation
+    /// which its own pods need goes before its successor comes.
+    pub fn moved(&self, c: &Candidate<'_>, gate: bool) -> Result<(GreedyPlan, Method), Refusal> {
+        let refusal = match self.simulate(&[c], false) {
+            Ok(plan) => return Ok((plan, Method::Drift)),
+            Err(refusal) => refusal,
         };
-        all.sort_by_key(|c| (!c.pods.is_empty(), since(c), c.node));
-        all
+        let slot = held(self.scene.nodes[c.node].labels()).filter(|_| gate);
+        let Some(slot) = slot.filter(|_| matches!(refusal, Refusal::Homeless { .. })) else { return Err(refusal) };
+        let mut any = false;
+        let with_slot = self.pools.iter().map(|(pool, types)| {
+            let more = credited(types, slot);
+            any |= more.is_some();
+            (*pool, more.unwrap_or_else(|| types.clone()))
+        });
+        let pools = with_slot.collect::<Vec<_>>();
+        if !any {
+            return Err(refusal);
+        }
+        let greedy = GreedyOptions { strict_reservations: true, ..self.greedy };
+        match self.simulate_with(&pools, &greedy, &[c], false) {
+            Ok(plan) => Ok((plan, Method::TerminateFirst)),
+            Err(_) => Err(refusal),
+        }
     }
 }

@@ -49,6 +49,8 @@ pub enum Method {
     Provisioning,
     Emptiness,
     Drift,
+    /// Drift that removes the node before its successor comes.
+    TerminateFirst,
     Multi,
     Single,
 }
@@ -60,6 +62,7 @@ impl Method {
             Self::Provisioning => "Provisioning",
             Self::Emptiness => "Emptiness",
             Self::Drift => "Drift",
+            Self::TerminateFirst => "DriftTerminateFirst",
             Self::Multi => "MultiNodeConsolidation",
             Self::Single => "SingleNodeConsolidation",
         }
@@ -157,7 +160,7 @@ pub fn scene<'w>(world: &'w World, catalog: &'w Catalog, settings: Settings<'_>)
 }
 
 /// What the nodes cost that are not on their way out.
-fn cost(scene: &Scene<'_>) -> Micros {
+pub(crate) fn cost(scene: &Scene<'_>) -> Micros {
     let stay = (0..scene.nodes.len()).filter(|n| !scene.nodes[*n].is_marked(&scene.memory));
     stay.filter_map(|n| scene.price(n)).sum()
 }

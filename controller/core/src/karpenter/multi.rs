@@ -52,9 +52,8 @@ impl Pass<'_, '_> {
     fn no_same_type(&self, chosen: &[&Candidate<'_>], command: &mut Command) -> Result<(), Refusal> {
         let claim = &mut command.plan.claims[0];
         let types = self.types(&claim.pool);
-        let listed = |c: &&&Candidate<'_>| {
-            claim.types.iter().any(|t| Some(&*types[*t as usize].name) == c.instance_type)
-        };
+        let listed =
+            |c: &&&Candidate<'_>| claim.types.iter().any(|t| Some(&*types[*t as usize].name) == c.instance_type);
         let Some(limit) = chosen.iter().filter(listed).map(|c| c.price).min() else { return Ok(()) };
         let cheaper = |t: &u32| worst(claim, &types[*t as usize]).unwrap_or(Micros::MAX) < limit;
         let kept: Vec<u32> = claim.types.iter().copied().filter(cheaper).collect();

@@ -64,7 +64,7 @@ impl<'s, 'w> Pass<'s, 'w> {
         match method {
             Method::Provisioning => self.provision(),
             Method::Emptiness => self.empty(),
-            Method::Drift => self.drift(),
+            Method::Drift | Method::TerminateFirst => self.drift(),
             Method::Multi => self.multi(),
             Method::Single => self.single(),
         }

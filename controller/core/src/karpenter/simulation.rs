@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use millwright_models::greedy::{self, GreedyPlan, Imagined};
+use millwright_models::catalog::PoolTypes;
+use millwright_models::greedy::{self, GreedyOptions, GreedyPlan, Imagined};
+use millwright_models::karpenter::nodepool::NodePool;
 
 use super::pass::{Command, Pass};
 use super::{Method, Refusal};
@@ -14,11 +16,22 @@ impl Pass<'_, '_> {
     /// nodes or new ones. `protect` closes nodes whose pods changed a moment
     /// ago.
     pub(super) fn simulate(&self, leaving: &[&Candidate<'_>], protect: bool) -> Result<GreedyPlan, Refusal> {
+        self.simulate_with(&self.pools, &self.greedy, leaving, protect)
+    }
+
+    /// The same with other types to buy and other options.
+    pub(super) fn simulate_with(
+        &self,
+        pools: &[(&NodePool, PoolTypes)],
+        options: &GreedyOptions,
+        leaving: &[&Candidate<'_>],
+        protect: bool,
+    ) -> Result<GreedyPlan, Refusal> {
         let scene = self.scene;
         let names: BTreeSet<&str> = leaving.iter().map(|c| scene.nodes[c.node].name()).collect();
         let closed = if protect { self.closed() } else { BTreeSet::new() };
         let imagined = Imagined { leaving: names, closed };
-        let plan = greedy::simulate(scene.world, &self.pools, &self.greedy, &imagined, self.stop);
+        let plan = greedy::simulate(scene.world, pools, options, &imagined, self.stop);
         if plan.stopped {
             return Err(Refusal::Stopped);
         }
@@ -60,7 +73,7 @@ impl Pass<'_, '_> {
         if !going && !scene.world.pods.iter().any(|p| p.is_pending()) {
             return None;
         }
-        let options = greedy::GreedyOptions { strict_reservations: true, ..self.greedy };
+        let options = GreedyOptions { strict_reservations: true, ..self.greedy };
         let plan = greedy::solve(scene.world, &self.pools, &options, self.stop);
         let acts = !plan.claims.is_empty() || !plan.existing.is_empty();
         acts.then(|| Command { method: Method::Provisioning, nodes: self.marked(), plan, savings: 0 })

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::super::{GreedyOptions, Imagined};
 use super::super::batch::refusal;
 use super::super::book::Book;
 use super::super::constraints::{Constraints, is_preference, split_host};
@@ -15,6 +14,7 @@ use super::super::standing::Standing;
 use super::super::taint::TaintBook;
 use super::super::topology::{Author, Ground, Topology};
 use super::super::volume::Storage;
+use super::super::{GreedyOptions, Imagined};
 use super::Batch;
 use crate::catalog::pool_types::PoolType;
 use crate::karpenter::nodepool::NodePool;

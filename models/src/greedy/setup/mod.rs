@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::{GreedyOptions, Imagined};
 use super::bits::Bits;
 use super::book::Book;
 use super::constraints::Constraints;
@@ -19,6 +18,7 @@ use super::standing::standing;
 use super::taint::TaintBook;
 use super::topology::{Author, Ground, Target, Topology, Universe};
 use super::volume::Storage;
+use super::{GreedyOptions, Imagined};
 use crate::catalog::pool_types::PoolTypes;
 use crate::karpenter::labels::{HOSTNAME, WELL_KNOWN};
 use crate::karpenter::nodepool::NodePool;
