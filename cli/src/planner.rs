@@ -5,6 +5,7 @@ use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use millwright_core::against::{self, Certified, Proposal};
 use millwright_core::consolidate::{self, Audit};
 use millwright_core::karpenter::{self, Trajectory};
 use millwright_core::provision::{self, Decision, Options};
@@ -88,6 +89,14 @@ pub fn audit(world: &World, catalog: &Catalog, args: &AuditArgs) -> Result<Audit
         audit.warnings.extend(unproven(&args.moves.method, wave.cost, wave.least()));
     }
     Ok(audit)
+}
+
+/// Judges the moves that somebody else proposes.
+pub fn against(world: &World, catalog: &Catalog, args: &AuditArgs, proposal: &Proposal) -> Result<Certified, Failure> {
+    let options = moves(&args.world, &args.moves);
+    let began = Instant::now();
+    let judged = against::certify(world, catalog, &options, &|| began.elapsed(), proposal);
+    judged.map_err(|e| Failure::input(format!("--against: {e}")))
 }
 
 /// What the flags ask of the first wave.

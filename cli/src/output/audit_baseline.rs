@@ -1,5 +1,6 @@
 //! How the same cluster ends under Karpenter's heuristics.
 
+use millwright_core::karpenter;
 use serde::Serialize;
 
 use super::json::millis;
@@ -33,8 +34,9 @@ struct Command<'a> {
     cost_per_hour: f64,
 }
 
+/// A node that somebody else would buy.
 #[derive(Serialize)]
-struct Added<'a> {
+pub struct Added<'a> {
     name: &'a str,
     pool: &'a str,
     instance_type: &'a str,
@@ -49,18 +51,7 @@ pub fn baseline(h: &Heuristic) -> Baseline<'_> {
     let commands = t.steps.iter().map(|s| Command {
         method: s.method.as_str(),
         removed: &s.removed,
-        added: s
-            .added
-            .iter()
-            .map(|a| Added {
-                name: &a.name,
-                pool: &a.pool,
-                instance_type: &a.instance_type,
-                zone: &a.zone,
-                capacity_type: &a.capacity_type,
-                price_per_hour: dollars(a.price),
-            })
-            .collect(),
+        added: added(&s.added),
         evictions: s.evictions,
         cost_per_hour: dollars(s.cost),
     });
@@ -74,6 +65,19 @@ pub fn baseline(h: &Heuristic) -> Baseline<'_> {
         elapsed_ms: millis(h.elapsed),
         commands: commands.collect(),
     }
+}
+
+/// Nodes in fields.
+pub fn added(nodes: &[karpenter::Added]) -> Vec<Added<'_>> {
+    let all = nodes.iter().map(|a| Added {
+        name: &a.name,
+        pool: &a.pool,
+        instance_type: &a.instance_type,
+        zone: &a.zone,
+        capacity_type: &a.capacity_type,
+        price_per_hour: dollars(a.price),
+    });
+    all.collect()
 }
 
 /// The same for people.

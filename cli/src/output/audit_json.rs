@@ -1,10 +1,12 @@
 //! The JSON of an audit.
 
+use millwright_core::against::Certified;
 use millwright_core::consolidate::{Audit, Point, Wave};
 use millwright_core::provision::gap;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::audit_against::{Against, against};
 use super::audit_baseline::{Baseline, baseline};
 use super::json::{Existing, Node, Unscheduled, millis};
 use super::money::dollars;
@@ -32,6 +34,8 @@ struct Report<'a> {
     frontier: Vec<FrontierPoint>,
     blocked: Vec<Blocked<'a>>,
     baseline: Baseline<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<Against<'a>>,
     flexibility_premium: f64,
     warnings: &'a [String],
     certificate: &'a Value,
@@ -84,12 +88,17 @@ struct Blocked<'a> {
 }
 
 /// Writes the audit, indented.
-pub fn write(audit: &Audit, heuristic: &Heuristic, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &report(audit, heuristic)).map_err(std::io::Error::from)?;
+pub fn write(
+    audit: &Audit,
+    heuristic: &Heuristic,
+    judged: Option<&Certified>,
+    out: &mut dyn std::io::Write,
+) -> std::io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &report(audit, heuristic, judged)).map_err(std::io::Error::from)?;
     writeln!(out)
 }
 
-fn report<'a>(a: &'a Audit, heuristic: &'a Heuristic) -> Report<'a> {
+fn report<'a>(a: &'a Audit, heuristic: &'a Heuristic, judged: Option<&'a Certified>) -> Report<'a> {
     let first = &a.waves[0];
     Report {
         current_cost_per_hour: dollars(a.current_cost),
@@ -111,6 +120,7 @@ fn report<'a>(a: &'a Audit, heuristic: &'a Heuristic) -> Report<'a> {
         frontier: a.frontier.iter().map(point).collect(),
         blocked: a.blocked.iter().map(|(node, reasons)| Blocked { node, reasons }).collect(),
         baseline: baseline(heuristic),
+        against: judged.map(|j| against(j, a)),
         flexibility_premium: dollars(a.flexibility_premium),
         warnings: &a.warnings,
         certificate: &a.certificate,

@@ -1,5 +1,6 @@
 //! Answers as text.
 
+pub mod audit_against;
 mod audit_baseline;
 pub mod audit_json;
 pub mod audit_table;

@@ -25,11 +25,7 @@ pub struct Machine {
 
 /// The cheapest machine that each launch may become; `first` is the first
 /// node that goes.
-pub fn machines(
-    scene: &Scene<'_>,
-    proposal: &Proposal,
-    first: Option<usize>,
-) -> Result<Vec<Machine>, AgainstError> {
+pub fn machines(scene: &Scene<'_>, proposal: &Proposal, first: Option<usize>) -> Result<Vec<Machine>, AgainstError> {
     let names = simulate::names(scene.world, 1, proposal.launch.len());
     let one = |(launch, name): (&Launch, String)| {
         let fault = |why: String| AgainstError::Launch { launch: launch.name.clone(), why };
@@ -52,7 +48,8 @@ pub fn machines(
         let all = offered(&wanted, types);
         let cheapest = all.iter().filter(|(_, o)| o.launchable()).min_by_key(|(t, o)| (o.price, *t));
         let Some(&(kind, offering)) = cheapest else {
-            let what = if all.is_empty() { "offers nothing that fits its requirements" } else { "has nothing of it left" };
+            let what =
+                if all.is_empty() { "offers nothing that fits its requirements" } else { "has nothing of it left" };
             return Err(fault(format!("NodePool {} {what}", pool.name())));
         };
         Ok(made(scene, pool, &types[kind], offering, &wanted, &name))

@@ -88,9 +88,8 @@ pub fn certify(
 fn removed(scene: &Scene<'_>, proposal: &Proposal) -> Result<Vec<usize>, AgainstError> {
     let mut out = Vec::new();
     for name in &proposal.remove {
-        let called = |n: &crate::nodes::StateNode<'_>| {
-            n.name() == name || n.claim.is_some_and(|c| c.meta.name == *name)
-        };
+        let called =
+            |n: &crate::nodes::StateNode<'_>| n.name() == name || n.claim.is_some_and(|c| c.meta.name == *name);
         let found = scene.nodes.iter().position(called).ok_or_else(|| AgainstError::NoSuchNode(name.clone()))?;
         if !out.contains(&found) {
             out.push(found);
@@ -141,21 +140,14 @@ fn seats(
     let made = machines.iter().map(|m| (m.node.clone(), m.claim.clone())).collect();
     let with = carry_out(world, Change { machines: made, ..Change::default() });
     let forced = RemovalTerms { forced: true, ..RemovalTerms::default() };
-    let removals = Removals {
-        nodes: names.iter().map(|n| ((*n).to_owned(), forced.clone())).collect(),
-        budgets: Vec::new(),
-    };
-    let mut lowered =
-        lower_with_removals(&with, catalog, &options.lower, &removals).map_err(AuditError::from)?;
+    let removals =
+        Removals { nodes: names.iter().map(|n| ((*n).to_owned(), forced.clone())).collect(), budgets: Vec::new() };
+    let mut lowered = lower_with_removals(&with, catalog, &options.lower, &removals).map_err(AuditError::from)?;
     lowered.instance.bins.iter_mut().for_each(|b| b.buyable = false);
     let outcome = engine::solve(&lowered.instance, &options.engine, clock).map_err(AuditError::from)?;
     let lifted = lift::lift(&lowered, &outcome.plan, options.lower.spot_types);
-    let mut seats = Seats {
-        homeless: Vec::new(),
-        unscheduled: Vec::new(),
-        evictions: lifted.moves.len(),
-        serves_pending: false,
-    };
+    let mut seats =
+        Seats { homeless: Vec::new(), unscheduled: Vec::new(), evictions: lifted.moves.len(), serves_pending: false };
     for (p, why) in &lifted.unscheduled {
         let pod = &with.pods[*p];
         if pod.node_name.is_some() {

@@ -89,8 +89,11 @@ impl Proposal {
     }
 
     fn add_written(&mut self, document: usize, value: &Value) -> Result<(), ProposalError> {
-        let written: Written = serde_json::from_value(value.clone())
-            .map_err(|e| ProposalError::Field { document, field: KIND.to_owned(), message: e.to_string() })?;
+        let written: Written = serde_json::from_value(value.clone()).map_err(|e| ProposalError::Field {
+            document,
+            field: KIND.to_owned(),
+            message: e.to_string(),
+        })?;
         self.remove.extend(written.remove);
         for (i, launch) in written.launch.into_iter().enumerate() {
             let count = launch.count.unwrap_or(1);
