@@ -4,10 +4,12 @@ use std::path::Path;
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use millwright_core::against::Proposal;
 use millwright_models::catalog::{self, Catalog};
 use millwright_models::lower;
 use millwright_models::reader::{self, Document, ReadOptions};
 use millwright_models::world::World;
+use serde_json::Value;
 
 use crate::args::WorldArgs;
 use crate::failure::Failure;
@@ -64,6 +66,24 @@ fn old_prices(catalog: &Catalog, now: Timestamp) -> Option<String> {
              format that `millwright catalog show -o json` prints)"
         )
     })
+}
+
+/// The moves that `path` proposes: YAML documents, JSON, or a log with one
+/// line of JSON per entry, of which only those about commands count.
+pub fn proposal(path: &Path) -> Result<Proposal, Failure> {
+    let source = input::read_one(path)?;
+    let fault = |why: String| Failure::input(format!("{}: {why}", source.name));
+    let logged: Vec<Value> = source.text.lines().filter_map(|l| serde_json::from_str(l.trim()).ok()).collect();
+    let about = |v: &Value| {
+        let message = v.get("message").and_then(Value::as_str).unwrap_or_default();
+        v.get("disrupted-nodes").is_some() || message.starts_with("disrupting") && message.contains("terminating ")
+    };
+    let lines: Vec<Value> = logged.into_iter().filter(about).collect();
+    let documents = match lines.is_empty() {
+        false => lines,
+        true => serde_saphyr::from_multiple(&source.text).map_err(|e| fault(e.to_string()))?,
+    };
+    Proposal::read(&documents).map_err(|e| fault(e.to_string()))
 }
 
 /// The catalogue in `file`, else the embedded one of `region`.

@@ -1,10 +1,13 @@
 //! The planner of `controller/core` with the user's settings, and its
 //! decision in names.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use millwright_core::against::{self, Certified, Proposal};
 use millwright_core::consolidate::{self, Audit};
+use millwright_core::karpenter::{self, Trajectory};
 use millwright_core::provision::{self, Decision, Options};
 use millwright_models::catalog::Catalog;
 use millwright_models::lower;
@@ -41,6 +44,36 @@ pub fn options(world: &WorldArgs, flags: &SearchArgs) -> Options {
     }
 }
 
+/// What Karpenter's heuristics would make of the same cluster.
+pub struct Heuristic {
+    pub trajectory: Trajectory,
+    pub elapsed: Duration,
+}
+
+/// Questions of whether to stop per round, where rounds and no clock decide.
+const QUESTIONS: u64 = 2_000;
+
+/// Follows Karpenter's commands for as long as the audit's deadline, which is
+/// time of its own.
+pub fn heuristic(world: &World, catalog: &Catalog, args: &AuditArgs) -> Heuristic {
+    let options = moves(&args.world, &args.moves);
+    let settings = karpenter::Settings {
+        lower: &options.lower,
+        now: options.now,
+        unmanaged: options.include_unmanaged || world.node_claims.is_empty(),
+    };
+    let (began, asked) = (Instant::now(), Cell::new(0));
+    let stop = || match args.moves.method.iterations {
+        Some(rounds) => {
+            asked.set(asked.get() + 1);
+            asked.get() > rounds.saturating_mul(QUESTIONS)
+        }
+        None => began.elapsed() >= args.moves.deadline,
+    };
+    let trajectory = karpenter::follow(world, catalog, settings, &stop);
+    Heuristic { trajectory, elapsed: began.elapsed() }
+}
+
 /// Audits `world` on `catalog`.
 pub fn audit(world: &World, catalog: &Catalog, args: &AuditArgs) -> Result<Audit, Failure> {
     let options = consolidate::Options {
@@ -58,6 +91,14 @@ pub fn audit(world: &World, catalog: &Catalog, args: &AuditArgs) -> Result<Audit
     Ok(audit)
 }
 
+/// Judges the moves that somebody else proposes.
+pub fn against(world: &World, catalog: &Catalog, args: &AuditArgs, proposal: &Proposal) -> Result<Certified, Failure> {
+    let options = moves(&args.world, &args.moves);
+    let began = Instant::now();
+    let judged = against::certify(world, catalog, &options, &|| began.elapsed(), proposal);
+    judged.map_err(|e| Failure::input(format!("--against: {e}")))
+}
+
 /// What the flags ask of the first wave.
 fn moves(world: &WorldArgs, flags: &MoveArgs) -> consolidate::Options {
     consolidate::Options {
@@ -65,6 +106,7 @@ fn moves(world: &WorldArgs, flags: &MoveArgs) -> consolidate::Options {
         engine: search(&flags.method, flags.deadline),
         now: world.now.unwrap_or_else(Timestamp::now),
         disruption_price: flags.disruption_price,
+        drifted: consolidate::Drifted::Must,
         limits: consolidate::Limits::default(),
         include_unmanaged: flags.include_unmanaged,
         all_waves: false,

@@ -148,6 +148,10 @@ pub struct AuditArgs {
     /// Also tell what fewer evictions would reach
     #[arg(long)]
     pub frontier: bool,
+    /// Judge moves that somebody else proposes: NodeClaims, a Proposal (README), or lines of
+    /// Karpenter's log about a command
+    #[arg(long, value_name = "PATH")]
+    pub against: Option<PathBuf>,
     /// Exit with 3 if the wave saves more than this ($ per hour)
     #[arg(long, value_parser = value::dollars, value_name = "SAVINGS")]
     pub fail_above: Option<i64>,

@@ -1,12 +1,16 @@
 //! The JSON of an audit.
 
+use millwright_core::against::Certified;
 use millwright_core::consolidate::{Audit, Point, Wave};
 use millwright_core::provision::gap;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::audit_against::{Against, against};
+use super::audit_baseline::{Baseline, baseline};
 use super::json::{Existing, Node, Unscheduled, millis};
 use super::money::dollars;
+use crate::planner::Heuristic;
 
 #[derive(Serialize)]
 struct Report<'a> {
@@ -29,7 +33,9 @@ struct Report<'a> {
     waves: Vec<WaveReport<'a>>,
     frontier: Vec<FrontierPoint>,
     blocked: Vec<Blocked<'a>>,
-    baseline: Option<Value>,
+    baseline: Baseline<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    against: Option<Against<'a>>,
     flexibility_premium: f64,
     warnings: &'a [String],
     certificate: &'a Value,
@@ -82,12 +88,17 @@ struct Blocked<'a> {
 }
 
 /// Writes the audit, indented.
-pub fn write(audit: &Audit, out: &mut dyn std::io::Write) -> std::io::Result<()> {
-    serde_json::to_writer_pretty(&mut *out, &report(audit)).map_err(std::io::Error::from)?;
+pub fn write(
+    audit: &Audit,
+    heuristic: &Heuristic,
+    judged: Option<&Certified>,
+    out: &mut dyn std::io::Write,
+) -> std::io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, &report(audit, heuristic, judged)).map_err(std::io::Error::from)?;
     writeln!(out)
 }
 
-fn report(a: &Audit) -> Report<'_> {
+fn report<'a>(a: &'a Audit, heuristic: &'a Heuristic, judged: Option<&'a Certified>) -> Report<'a> {
     let first = &a.waves[0];
     Report {
         current_cost_per_hour: dollars(a.current_cost),
@@ -108,7 +119,8 @@ fn report(a: &Audit) -> Report<'_> {
         waves: a.waves.iter().map(wave).collect(),
         frontier: a.frontier.iter().map(point).collect(),
         blocked: a.blocked.iter().map(|(node, reasons)| Blocked { node, reasons }).collect(),
-        baseline: None,
+        baseline: baseline(heuristic),
+        against: judged.map(|j| against(j, a)),
         flexibility_premium: dollars(a.flexibility_premium),
         warnings: &a.warnings,
         certificate: &a.certificate,

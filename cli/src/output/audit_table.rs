@@ -5,20 +5,22 @@ use std::collections::BTreeMap;
 use millwright_core::consolidate::{Audit, Wave};
 use millwright_core::provision::gap;
 
+use super::audit_baseline;
 use super::money::{month, text};
 use super::plan_table::warnings;
 use super::style::{counted, paragraph, table};
 use super::unscheduled;
+use crate::planner::Heuristic;
 
 /// Rows of a table, names in a list, reasons, that are printed.
 const ROWS: usize = 40;
 const NAMES: usize = 6;
 
 /// Money, waves, the frontier, what stays and why, warnings.
-pub fn render(audit: &Audit, prices: &str) -> String {
+pub fn render(audit: &Audit, heuristic: &Heuristic, prices: &str) -> String {
     let first = &audit.waves[0];
     let sections = [
-        money(audit, prices),
+        money(audit, heuristic, prices),
         changes(first),
         waves(audit),
         frontier(audit),
@@ -29,7 +31,7 @@ pub fn render(audit: &Audit, prices: &str) -> String {
     sections.into_iter().filter(|s| !s.is_empty()).collect::<Vec<_>>().join("\n")
 }
 
-fn money(a: &Audit, prices: &str) -> String {
+fn money(a: &Audit, heuristic: &Heuristic, prices: &str) -> String {
     let first = &a.waves[0];
     let saved = a.current_cost - first.cost;
     let mut lines: Vec<(&str, String)> = vec![
@@ -52,6 +54,10 @@ fn money(a: &Audit, prices: &str) -> String {
             text(a.ideal.cost, 4),
             text(a.ideal.bound, 4)
         ),
+    ));
+    lines.push((
+        "By Karpenter",
+        format!("the same cluster under Karpenter's heuristics: {}", audit_baseline::sentence(heuristic)),
     ));
     lines.push(("Disruption", format!("{} per hour per evicted pod and removed node", text(a.disruption_price, 6))));
     if a.flexibility_premium > 0 {

@@ -1,5 +1,7 @@
 //! Answers as text.
 
+pub mod audit_against;
+mod audit_baseline;
 pub mod audit_json;
 pub mod audit_table;
 pub mod catalog_json;

@@ -4,6 +4,7 @@
 //! How much time has passed comes in as a function of the caller.
 #![forbid(unsafe_code)]
 
+pub mod against;
 pub mod balanced;
 pub mod budgets;
 pub mod buffers;
@@ -16,9 +17,13 @@ pub mod drift;
 pub mod duration;
 pub mod expire;
 pub mod explain;
+pub mod karpenter;
 pub mod launch;
 pub mod nodes;
+pub mod offered;
 pub mod pdb;
 pub mod pods;
 pub mod provision;
+pub mod repair;
 pub mod static_pools;
+pub mod terminate_first;

@@ -33,11 +33,16 @@ pub fn growth(size: Size) -> Growth {
         return Growth::Enough(Duration::from_secs(60));
     }
     let missing = size.replicas - size.active;
-    let used = size.active + size.deleting + size.pending_disruption + size.reserved;
-    match size.limit.map_or(missing, |l| l.saturating_sub(used).min(missing)) {
+    match room(size).min(missing) {
         0 => Growth::Limited(Duration::from_secs(30)),
         n => Growth::Create(n),
     }
+}
+
+/// How many more nodes the limit lets the pool have for a while.
+pub fn room(size: Size) -> u64 {
+    let used = size.active + size.deleting + size.pending_disruption + size.reserved;
+    size.limit.map_or(u64::MAX, |l| l.saturating_sub(used))
 }
 
 /// A claim of a pool that is too large.

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use dice::Dice;
-use millwright_core::consolidate::{Audit, Limits, Options, audit};
+use millwright_core::consolidate::{Audit, Drifted, Limits, Options, audit};
 use millwright_models::catalog::{Catalog, file};
 use millwright_models::lower::Settings;
 use millwright_models::reader::{Document, ReadOptions, read};
@@ -239,6 +239,7 @@ fn audited(c: &Cluster, catalog: &Catalog) -> Audit {
         engine: engine::Options { iterations: Some(2), threads: 1, ..engine::Options::default() },
         now: "2026-11-30T12:00:00Z".parse().unwrap(),
         disruption_price: Some(0),
+        drifted: Drifted::Must,
         limits: c.limits,
         include_unmanaged: false,
         all_waves: false,

@@ -11,7 +11,9 @@ mod claim;
 mod constraints;
 mod daemon;
 mod finish;
+mod imagined;
 mod limit;
+mod listing;
 mod minvalues;
 #[cfg(test)]
 mod naive;
@@ -43,6 +45,9 @@ use crate::catalog::pool_types::{CapacityType, PoolTypes};
 use crate::karpenter::nodepool::NodePool;
 use crate::requirements::Requirements;
 use crate::world::World;
+
+pub use imagined::Imagined;
+pub use listing::Unmet;
 
 /// What becomes of preferences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -140,7 +145,19 @@ pub fn solve(
     options: &GreedyOptions,
     stop: &dyn Fn() -> bool,
 ) -> GreedyPlan {
-    let (mut pass, shapes, batch) = setup::prepare(world, pools, options);
+    simulate(world, pools, options, &Imagined::default(), stop)
+}
+
+/// Places the pending pods of `world` and those of nodes that are imagined to
+/// go, as a search for disruptions asks before it acts.
+pub fn simulate(
+    world: &World,
+    pools: &[(&NodePool, PoolTypes)],
+    options: &GreedyOptions,
+    imagined: &Imagined<'_>,
+    stop: &dyn Fn() -> bool,
+) -> GreedyPlan {
+    let (mut pass, shapes, batch) = setup::prepare(world, pools, options, imagined);
     let stopped = pass.run(world, &shapes, batch, stop);
     finish::finish(pass, &shapes, stopped)
 }

@@ -14,6 +14,9 @@ impl Pass<'_> {
         }
         let mut reject = std::mem::take(&mut self.reject);
         reject.copy_from(&self.refusals.nodes[candidate.shape.demand]);
+        if candidate.shape.moves {
+            reject.or(&self.closed);
+        }
         let pod = (candidate.shape, candidate.variant);
         self.topology.reject_hosts(pod, HostNames(&self.hostnames), HostKind::Node, &mut reject, n);
         let found = (0..n).find(|place| {

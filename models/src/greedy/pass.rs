@@ -103,6 +103,8 @@ pub(super) struct Pass<'a> {
     /// Per pod without a place: whether it waits for a reservation.
     pub left: Vec<(usize, usize, Outcome)>,
     pub reject: Bits,
+    /// Nodes that pods which are only imagined to move may not go to.
+    pub closed: Bits,
 }
 
 impl<'a> Pass<'a> {
@@ -159,6 +161,7 @@ impl<'a> Pass<'a> {
             round: 0,
             left: Vec::new(),
             reject: Bits::default(),
+            closed: Bits::default(),
         }
     }
 

@@ -30,6 +30,8 @@ pub(super) struct Shape {
     pub selected_by: Vec<GroupId>,
     /// Inverse groups whose owners keep away from the pod.
     pub repelled_by: Vec<GroupId>,
+    /// They run, and only what is imagined moves them.
+    pub moves: bool,
     /// Why such pods are not tried at all.
     pub refused: Option<String>,
 }
@@ -66,6 +68,7 @@ pub(super) struct Draft {
     pub volumes: PodVolumes,
     /// The original and what relaxation makes of it, step by step.
     pub chain: Vec<Constraints>,
+    pub moves: bool,
     pub refused: Option<String>,
 }
 

@@ -32,6 +32,7 @@ pub use bins::Dims;
 pub use envelopes::Envelope;
 pub use nodes::Place;
 pub use offers::{Offers, Row};
+pub use pools::{Participants, participating};
 pub use reasons::{Cause, Why, Witness, expression_words, taint_words, terms_words};
 pub use removals::{RemovalBudget, RemovalTerms, Removals, is_resident};
 pub use settings::{MinValuesPolicy, PreferencePolicy, Settings};

@@ -8,16 +8,21 @@ use millwright_models::world::World;
 
 use super::cluster;
 use super::page::{self, Bridge, Machine, Page, State, Tile, amounts};
+use crate::output::audit_baseline;
 use crate::output::money::{month, text};
+use crate::planner::Heuristic;
 
 /// Draws the cluster as it is beside the cluster after the waves.
-pub fn of_audit(world: &World, catalog: &Catalog, audit: &Audit, prices: &str) -> String {
+pub fn of_audit(world: &World, catalog: &Catalog, audit: &Audit, heuristic: &Heuristic, prices: &str) -> String {
     let mut page = Page {
         title: "Millwright audit".to_owned(),
-        subtitle: format!("Prices: {prices}"),
+        subtitle: format!(
+            "The same cluster under Karpenter's heuristics: {}. Prices: {prices}",
+            audit_baseline::sentence(heuristic)
+        ),
         resources: cluster::resources(world),
         after_title: if audit.waves.len() == 1 { "After this wave" } else { "After all waves" }.to_owned(),
-        tiles: tiles(audit),
+        tiles: tiles(audit, heuristic),
         bridge: bridge(audit),
         waves: audit.waves.iter().filter(|w| !w.is_nothing()).map(wave).collect(),
         blocked: audit.blocked.clone(),
@@ -72,7 +77,7 @@ fn wave(wave: &Wave) -> page::Wave {
     page::Wave { removed: wave.removed.clone(), added, moved: wave.evictions(), cost: wave.cost, bound: wave.bound }
 }
 
-fn tiles(audit: &Audit) -> Vec<Tile> {
+fn tiles(audit: &Audit, heuristic: &Heuristic) -> Vec<Tile> {
     let tile = |label: &str, value: String| Tile { label: label.to_owned(), value };
     let last = audit.waves.last().unwrap_or(&audit.waves[0]);
     let removed: usize = audit.waves.iter().map(|w| w.removed.len()).sum();
@@ -82,6 +87,7 @@ fn tiles(audit: &Audit) -> Vec<Tile> {
         tile("per hour now", text(audit.current_cost, 4)),
         tile("per hour after", text(last.cost, 4)),
         tile("saved per month of 730 h", month(audit.current_cost - last.cost)),
+        tile("per hour under Karpenter's heuristics", text(heuristic.trajectory.cost(), 4)),
         tile("ideal per hour", text(audit.ideal.cost, 4)),
         tile("proven minimum per hour", text(audit.ideal.bound, 4)),
         tile("nodes removed, added", format!("{removed}, {added}")),

@@ -65,7 +65,7 @@ pub fn ideal(cx: &Context<'_>, scene: &Scene<'_>, first: &Solved<'_>) -> Result<
 
 /// Whether nothing holds the first wave back, so that it aims at the ideal.
 pub fn is_within_reach(scene: &Scene<'_>, price: Micros, options: &Options) -> bool {
-    terms(scene, price, &options.limits, &BTreeMap::new()).removals == removals(scene)
+    terms(scene, price, &options.limits, &BTreeMap::new(), options.drifted).removals == removals(scene)
 }
 
 fn removals(scene: &Scene<'_>) -> Removals {

@@ -2,6 +2,7 @@
 
 mod blocked;
 mod explain;
+mod forced;
 mod frontier;
 mod ideal;
 mod launch;
@@ -9,7 +10,7 @@ mod lifts;
 mod moves;
 mod policy;
 mod price;
-mod simulate;
+pub(crate) mod simulate;
 mod solve;
 mod terms;
 mod warnings;
@@ -26,9 +27,12 @@ use millwright_solver::instance::Micros;
 use serde_json::Value;
 
 pub use explain::{ExplainNodeError, NodeExplanation, Relaxation as NodeRelaxation, node as explain_node};
+pub(crate) use forced::drifters;
 pub use frontier::Point;
 pub use ideal::Ideal;
 pub(crate) use solve::removals;
+pub use terms::Drifted;
+pub(crate) use terms::{drifted, terms, totals};
 
 use crate::candidates::Scene;
 use crate::nodes::Memory;
@@ -49,6 +53,7 @@ pub struct Options {
     /// that nodes have left if not given.
     pub disruption_price: Option<Micros>,
     pub limits: Limits,
+    pub drifted: Drifted,
     /// Nodes that no NodePool manages may go too.
     pub include_unmanaged: bool,
     /// Follow the waves until nothing is left to do.

@@ -16,7 +16,8 @@ pub fn rejected(terms: &Terms<'_>, lifted: &Lifted, parts: &[Part], spot_to_spot
     let mut held = BTreeMap::new();
     for part in parts {
         if let Some(why) = unbalanced(terms, part).or_else(|| spot(terms, lifted, part, spot_to_spot)) {
-            held.extend(part.removed.iter().map(|name| (name.clone(), why.clone())));
+            let may_stay = |n: &&String| !is_forced(terms, n);
+            held.extend(part.removed.iter().filter(may_stay).map(|name| (name.clone(), why.clone())));
         }
     }
     held
@@ -25,6 +26,10 @@ pub fn rejected(terms: &Terms<'_>, lifted: &Lifted, parts: &[Part], spot_to_spot
 /// Whether some part replaces spot nodes by spot nodes alone.
 pub fn has_spot_to_spot(terms: &Terms<'_>, lifted: &Lifted, parts: &[Part]) -> bool {
     parts.iter().any(|p| spot(terms, lifted, p, false).is_some())
+}
+
+fn is_forced(terms: &Terms<'_>, name: &str) -> bool {
+    terms.removals.nodes.get(name).is_some_and(|t| t.forced)
 }
 
 fn unbalanced(terms: &Terms<'_>, part: &Part) -> Option<String> {
@@ -58,7 +63,8 @@ fn unbalanced(terms: &Terms<'_>, part: &Part) -> Option<String> {
 
 fn spot(terms: &Terms<'_>, lifted: &Lifted, part: &Part, allowed: bool) -> Option<String> {
     let was_spot = |n: &String| terms.leavers.get(n.as_str()).is_some_and(|l| l.candidate.capacity_type == Some(SPOT));
-    let all_spot = part.removed.iter().all(was_spot);
+    // Drift replaces like by like.
+    let all_spot = part.removed.iter().all(was_spot) && !part.removed.iter().all(|n| is_forced(terms, n));
     let buys_spot = part.added.iter().any(|a| lifted.nodes[*a].capacity_type == SPOT);
     (!allowed && all_spot && buys_spot && !part.serves_pending).then(|| {
         "only other spot nodes would be cheaper, and the feature gate SpotToSpotConsolidation is off".to_owned()

@@ -15,7 +15,7 @@ use millwright_solver::plan::Plan;
 use serde_json::{Value, json};
 
 use super::moves::parts;
-use super::terms::{Terms, terms};
+use super::terms::{Drifted, Terms, terms};
 use super::{AuditError, Limits, Options, launch, policy};
 use crate::candidates::Scene;
 use crate::nodes::{Memory, StateNode};
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
         let mut held = BTreeMap::new();
         let mut met_spot = false;
         loop {
-            let terms = terms(scene, price, limits, &held);
+            let terms = terms(scene, price, limits, &held, self.options.drifted);
             let mut lowered = lower_with_removals(scene.world, self.catalog, settings, &terms.removals)?;
             let rooted = rooted(scene.world, &lowered);
             if !rooted.is_empty() {
@@ -110,6 +110,11 @@ impl<'a> Context<'a> {
                 lowered.places.iter().map(|p| p.name).zip(lowered.instance.nodes.iter().map(|n| n.price)).collect();
             let parts = parts(&lifted, |name| prices.get(name).copied().unwrap_or(0));
             met_spot |= !open && policy::has_spot_to_spot(&terms, &lifted, &parts);
+            let homeless = homeless(scene.world, &terms, &lifted);
+            if !homeless.is_empty() {
+                held.extend(homeless);
+                continue;
+            }
             let rejected = policy::rejected(&terms, &lifted, &parts, open);
             if rejected.is_empty() {
                 launch::narrow(&lowered, &mut lifted, &parts);
@@ -145,6 +150,21 @@ pub fn rooted(world: &World, lowered: &Lowered<'_>) -> BTreeMap<String, String> 
                     format!("pod {} could not be placed again: {why}", world.pods[*p].full_name())
                 });
             }
+        }
+    }
+    out
+}
+
+/// Nodes that must go and whose pods would lose their place by that, with
+/// the first such pod.
+fn homeless(world: &World, terms: &Terms<'_>, lifted: &Lifted) -> BTreeMap<String, String> {
+    let mut out = BTreeMap::new();
+    for (p, why) in &lifted.unscheduled {
+        let Some(home) = &world.pods[*p].node_name else { continue };
+        if terms.removals.nodes.get(home).is_some_and(|t| t.forced) {
+            let pod = world.pods[*p].full_name();
+            let because = || format!("it drifted, and pod {pod} could not be placed again: {}", why.join("; "));
+            out.entry(home.clone()).or_insert_with(because);
         }
     }
     out
@@ -216,6 +236,7 @@ impl Solved<'_> {
             "max_evictions": limits.evictions,
             "max_removed": limits.removed,
             "include_unmanaged": cx.options.include_unmanaged,
+            "drifted_must_go": cx.options.drifted == Drifted::Must,
             "held": self.held.keys().collect::<Vec<_>>(),
         });
         certificate
@@ -245,5 +266,7 @@ pub(crate) fn removals(
         let name = name.as_str().ok_or("held holds something else than names")?;
         held.insert(name.to_owned(), String::new());
     }
-    Ok(terms(&scene, price, &limits, &held).removals)
+    let must = said.get("drifted_must_go").and_then(Value::as_bool).unwrap_or(false);
+    let drift = if must { Drifted::Must } else { Drifted::May };
+    Ok(terms(&scene, price, &limits, &held, drift).removals)
 }

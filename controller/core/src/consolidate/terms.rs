@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use millwright_models::lower::{RemovalBudget, RemovalTerms, Removals, is_resident};
 use millwright_solver::instance::Micros;
 
-use super::Limits;
+use super::{Limits, forced};
 use crate::balanced::{Totals, threshold};
 use crate::budgets::{Allowance, BudgetError, Reason, UNLIMITED, allowances};
 use crate::candidates::{Candidate, Class, Scene};
@@ -18,6 +18,16 @@ use crate::drift::{Drift, drift};
 pub struct Leaver<'w> {
     pub candidate: Candidate<'w>,
     pub reason: Reason,
+}
+
+/// What becomes of drifted nodes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Drifted {
+    /// They may go, as any other.
+    #[default]
+    May,
+    /// They go as far as budgets and their pods allow, at whatever price.
+    Must,
 }
 
 /// The terms of one wave.
@@ -37,14 +47,29 @@ pub struct Terms<'w> {
 }
 
 /// Judges every node. `held` are kept for the reason that stands with them.
-pub fn terms<'w>(scene: &Scene<'w>, price: Micros, limits: &Limits, held: &BTreeMap<String, String>) -> Terms<'w> {
+pub fn terms<'w>(
+    scene: &Scene<'w>,
+    price: Micros,
+    limits: &Limits,
+    held: &BTreeMap<String, String>,
+    drift: Drifted,
+) -> Terms<'w> {
     let mut out = Terms::default();
     let allowed = Allowed::new(scene, &mut out.faults);
+    let mandated = if drift == Drifted::Must { forced::mandated(scene, &allowed) } else { Vec::new() };
+    let order: Vec<&str> = mandated.iter().map(|c| scene.nodes[c.node].name()).collect();
+    for candidate in mandated.into_iter().filter(|c| !held.contains_key(scene.nodes[c.node].name())) {
+        out.leavers.insert(scene.nodes[candidate.node].name(), Leaver { candidate, reason: Reason::Drifted });
+    }
     let mut pools_with_candidates: BTreeSet<&str> = BTreeSet::new();
     for n in 0..scene.nodes.len() {
         let name = scene.nodes[n].name();
         if let Some(d) = drifted(scene, n) {
             out.drifted.insert(name, d);
+        }
+        if let Some(leaver) = out.leavers.get(name) {
+            pools_with_candidates.extend(leaver.candidate.pool.map(|p| p.name()));
+            continue;
         }
         let candidate = match scene.candidate(n, Class::Graceful) {
             Ok(c) => c,
@@ -86,6 +111,7 @@ pub fn terms<'w>(scene: &Scene<'w>, price: Micros, limits: &Limits, held: &BTree
         }
     }
     out.removals.budgets = budgets.all;
+    forced::force(&mut out.removals, &order);
     drop_idle(&mut out.removals);
     out
 }
@@ -110,7 +136,8 @@ fn drop_idle(removals: &mut Removals) {
     }
 }
 
-fn drifted(scene: &Scene<'_>, n: usize) -> Option<Drift> {
+/// How node `n` drifted.
+pub(crate) fn drifted(scene: &Scene<'_>, n: usize) -> Option<Drift> {
     let node = &scene.nodes[n];
     let (claim, pool) = (node.claim?, node.pool().and_then(|p| scene.world.node_pool(p))?);
     let class = scene.world.node_class(&pool.template.node_class.name);
@@ -153,7 +180,7 @@ fn charges(scene: &Scene<'_>, leaver: &Leaver<'_>, price: Micros, totals: &BTree
 }
 
 /// What a pool costs, and what moving all of its pods would count for.
-fn totals(scene: &Scene<'_>, pool: &str) -> Totals {
+pub(crate) fn totals(scene: &Scene<'_>, pool: &str) -> Totals {
     let mut totals = Totals::default();
     for (n, node) in scene.nodes.iter().enumerate().filter(|(_, n)| n.pool() == Some(pool)) {
         totals.cost += scene.price(n).unwrap_or(0) as f64;
@@ -165,7 +192,7 @@ fn totals(scene: &Scene<'_>, pool: &str) -> Totals {
 }
 
 /// What the pools' budgets let go, per reason.
-struct Allowed(BTreeMap<Reason, BTreeMap<String, Allowance>>);
+pub(super) struct Allowed(BTreeMap<Reason, BTreeMap<String, Allowance>>);
 
 impl Allowed {
     fn new(scene: &Scene<'_>, faults: &mut Vec<(String, BudgetError)>) -> Self {
@@ -182,7 +209,7 @@ impl Allowed {
         Self(all)
     }
 
-    fn remaining(&self, pool: &str, reason: Reason) -> i64 {
+    pub fn remaining(&self, pool: &str, reason: Reason) -> i64 {
         self.0.get(&reason).and_then(|of| of.get(pool)).map_or(0, |a| a.remaining)
     }
 
@@ -246,7 +273,9 @@ impl Budgets {
             }
         }
         let mut of_pdb: BTreeMap<usize, i64> = BTreeMap::new();
-        for &p in &scene.nodes[c.node].pods {
+        // Pods that hold a drifted node are waited for, up to its grace period.
+        let counted = if c.has_blockers { &[][..] } else { &scene.nodes[c.node].pods };
+        for &p in counted {
             if let Some(b) = scene.pdbs.charged(p, scene.now) {
                 *of_pdb.entry(b).or_default() += 1;
             }

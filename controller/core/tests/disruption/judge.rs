@@ -195,6 +195,7 @@ impl Check<'_, '_> {
             engine: engine::Options { iterations: Some(20), threads: 1, ..engine::Options::default() },
             now,
             disruption_price: Some(0),
+            drifted: consolidate::Drifted::Must,
             limits: Limits::default(),
             include_unmanaged: false,
             all_waves: false,

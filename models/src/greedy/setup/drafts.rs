@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::super::GreedyOptions;
 use super::super::batch::refusal;
 use super::super::book::Book;
 use super::super::constraints::{Constraints, is_preference, split_host};
@@ -15,6 +14,7 @@ use super::super::standing::Standing;
 use super::super::taint::TaintBook;
 use super::super::topology::{Author, Ground, Topology};
 use super::super::volume::Storage;
+use super::super::{GreedyOptions, Imagined};
 use super::Batch;
 use crate::catalog::pool_types::PoolType;
 use crate::karpenter::nodepool::NodePool;
@@ -33,6 +33,7 @@ struct Likeness<'a> {
     requests: &'a Resources,
     /// Only where volumes are named after the pod.
     name: Option<&'a str>,
+    moves: bool,
 }
 
 /// The batch, and its shapes before their groups are known.
@@ -40,7 +41,7 @@ pub(super) fn drafts(
     world: &World,
     all: &[Standing<'_>],
     pools: &[(&NodePool, &[PoolType])],
-    options: &GreedyOptions,
+    (options, imagined): (&GreedyOptions, &Imagined<'_>),
     storage: &Storage<'_>,
     known: &BTreeSet<String>,
 ) -> (Vec<Draft>, Batch) {
@@ -62,9 +63,11 @@ pub(super) fn drafts(
             spec: &pod.spec,
             requests: &pod.requests,
             name: named.then_some(pod.name.as_str()),
+            moves: imagined.moves(pod.node_name.as_deref()),
         };
+        let moves = likeness.moves;
         let shape = *ids.entry(likeness).or_insert_with(|| {
-            drafts.push(draft(pod, options, storage, known, soft_taints));
+            drafts.push(Draft { moves, ..draft(pod, options, storage, known, soft_taints) });
             drafts.len() - 1
         });
         batch.pods.push(i);
@@ -100,6 +103,7 @@ fn draft(
         ports: host_ports(&pod.spec),
         volumes,
         chain,
+        moves: false,
         refused,
     }
 }
@@ -137,6 +141,7 @@ pub(super) fn shapes(
             variants,
             selected_by: Vec::new(),
             repelled_by: Vec::new(),
+            moves: draft.moves,
             refused: draft.refused,
         });
     }

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use rustc_hash::FxHashMap;
 
-use super::GreedyOptions;
+use super::bits::Bits;
 use super::book::Book;
 use super::constraints::Constraints;
 use super::daemon::Daemon;
@@ -18,6 +18,7 @@ use super::standing::standing;
 use super::taint::TaintBook;
 use super::topology::{Author, Ground, Target, Topology, Universe};
 use super::volume::Storage;
+use super::{GreedyOptions, Imagined};
 use crate::catalog::pool_types::PoolTypes;
 use crate::karpenter::labels::{HOSTNAME, WELL_KNOWN};
 use crate::karpenter::nodepool::NodePool;
@@ -38,6 +39,7 @@ pub(super) fn prepare<'a>(
     world: &'a World,
     pools: &'a [(&'a NodePool, PoolTypes)],
     options: &GreedyOptions,
+    imagined: &Imagined<'_>,
 ) -> (Pass<'a>, Vec<Shape>, Batch) {
     let pools = scene::in_order(pools);
     let labels = pools.iter().flat_map(|(_, types)| types.iter()).flat_map(|t| t.requirements.keys());
@@ -45,8 +47,11 @@ pub(super) fn prepare<'a>(
     let mut book = Book::new(known.clone());
     let mut taints = TaintBook::default();
     let storage = Storage::new(world);
-    let all = standing(world);
-    let (mut drafts, batch) = drafts::drafts(world, &all, &pools, options, &storage, &known);
+    let mut all = standing(world);
+    for node in all.iter_mut().filter(|n| imagined.moves(n.node.map(|n| n.meta.name.as_str()))) {
+        node.leaving = true;
+    }
+    let (mut drafts, batch) = drafts::drafts(world, &all, &pools, (options, imagined), &storage, &known);
     let daemons: Vec<Daemon<'_>> = world.daemon_sets.iter().map(|d| Daemon::new(&mut book, d)).collect();
     let dims = drafts::dimensions(&batch, world, &daemons);
     let vector = |r: &Resources| dims.iter().map(|d| r.get(d)).collect::<Vec<i64>>();
@@ -80,6 +85,7 @@ pub(super) fn prepare<'a>(
         }
     }
     let mut nodes: Vec<NodeState> = Vec::new();
+    let mut closed = Bits::default();
     let mut targets: FxHashMap<&str, Target<'_>> = FxHashMap::default();
     let (mut ground, mut names) = (Vec::new(), Vec::new());
     for node in &all {
@@ -95,6 +101,9 @@ pub(super) fn prepare<'a>(
         if let Some(n) = node.node {
             targets.insert(n.meta.name.as_str(), state.target(place, node.hostname));
             ground.push(state.target(place, node.hostname));
+        }
+        if imagined.closed.contains(node.name) {
+            closed.set(place);
         }
         names.push((node.name.to_owned(), node.hostname.to_owned()));
         nodes.push(state);
@@ -124,7 +133,8 @@ pub(super) fn prepare<'a>(
             .or_insert_with(|| topology.selecting(&pod.namespace, &pod.labels).0);
         groups.iter().for_each(|g| topology.count_running(&mut book, &mut taints, *g, target));
     }
-    let pass = Pass::new(*options, book, taints, topology, templates, nodes, names, (dims, demands));
+    let mut pass = Pass::new(*options, book, taints, topology, templates, nodes, names, (dims, demands));
+    pass.closed = closed;
     (pass, shapes, batch)
 }
 

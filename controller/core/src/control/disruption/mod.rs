@@ -374,6 +374,7 @@ fn options(settings: &Settings, now: Timestamp) -> consolidate::Options {
         engine: search(settings, settings.consolidate_deadline),
         now,
         disruption_price: settings.disruption_price,
+        drifted: consolidate::Drifted::May,
         limits: consolidate::Limits::default(),
         include_unmanaged: false,
         all_waves: false,
