@@ -51,6 +51,7 @@ fn audited(world: &World, catalog: &Catalog) -> (i64, i64, i64, usize, usize) {
         now: "2026-11-30T12:00:00Z".parse().unwrap(),
         disruption_price: Some(0),
         limits: Limits::default(),
+        drifted: consolidate::Drifted::Must,
         include_unmanaged: true,
         all_waves: false,
         frontier: false,
