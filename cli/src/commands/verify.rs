@@ -27,7 +27,7 @@ pub fn run(args: &VerifyArgs) -> Result<Outcome, Failure> {
         ShortOutput::Json => {
             let checked = if verdict.ok() { verified::checked(&plan) } else { Vec::new() };
             let text = json!({
-                "ok": verdict.ok(), "broken": verdict.broken, "checked": checked, "unchecked": verified::UNCHECKED
+                "ok": verdict.ok(), "broken": verdict.broken, "checked": checked, "unchecked": verified::unchecked(&plan)
             });
             stdio::print(|out| writeln!(out, "{text:#}"))?;
         }

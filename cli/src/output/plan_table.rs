@@ -32,7 +32,8 @@ fn nothing(decision: &Answer) -> String {
     let sentence = match (left, placed) {
         (0, false) => "Nothing to buy: no pod waits for a place.".to_owned(),
         (0, true) => "Nothing to buy: the pods fit the nodes that exist.".to_owned(),
-        _ => format!("No node that could be bought would take {} (reasons below).", counted(left, "pod that waits")),
+        (1, _) => "No node that could be bought would take the pod that waits (reason below).".to_owned(),
+        (n, _) => format!("No node that could be bought would take any of {n} pods that wait (reasons below)."),
     };
     paragraph("", &sentence)
 }

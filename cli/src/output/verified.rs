@@ -7,12 +7,21 @@ use super::style::{counted, paragraph};
 
 /// What a plan says and nobody re-checks: it changes neither what is bought
 /// nor what is proven.
-pub const UNCHECKED: [&str; 4] = [
-    "the baseline, the flexibility premium and what branching claims beyond the certified bound",
-    "the words of reasons and warnings",
-    "waves after the first, the ideal and the frontier of an audit",
-    "times and the name of the engine",
-];
+pub fn unchecked(plan: &Value) -> Vec<&'static str> {
+    let mut out = vec![
+        "the baseline, the flexibility premium and what branching claims beyond the certified bound",
+        "the words of reasons and warnings",
+        "times and the name of the engine",
+    ];
+    if is_audit(plan) {
+        out.push("waves after the first, the ideal and the frontier");
+    }
+    out
+}
+
+fn is_audit(plan: &Value) -> bool {
+    plan.get("waves").is_some()
+}
 
 /// What is worked out anew from the inputs, with the figures of the plan.
 pub fn checked(plan: &Value) -> Vec<String> {
@@ -29,7 +38,7 @@ pub fn checked(plan: &Value) -> Vec<String> {
         counted(count("nodes"), "node"),
         count("existing")
     )];
-    if plan.get("waves").is_some() {
+    if is_audit(plan) {
         out.push(format!(
             "moves: {} may be removed, under budgets, PodDisruptionBudgets and opt-outs at the time of the audit",
             counted(count("removed_nodes"), "node")
@@ -53,8 +62,8 @@ pub fn checked(plan: &Value) -> Vec<String> {
 /// The verdict, with what it covers.
 pub fn text(plan: &Value, broken: &[String]) -> String {
     let list = |lines: &[String]| -> String { lines.iter().map(|line| paragraph("  - ", line)).collect() };
-    let unchecked: Vec<String> = UNCHECKED.iter().map(|s| (*s).to_owned()).collect();
     if broken.is_empty() {
+        let unchecked: Vec<String> = unchecked(plan).into_iter().map(str::to_owned).collect();
         let head = "The plan and its certificate hold.\n\nWorked out anew from the inputs\n";
         return format!("{head}{}\nNot checked\n{}", list(&checked(plan)), list(&unchecked));
     }

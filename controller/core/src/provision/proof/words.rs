@@ -20,7 +20,7 @@ impl Words<'_, '_> {
     pub fn plan(&self, broken: &Broken) -> String {
         let lowered = self.lowered;
         match *broken {
-            Broken::NotBuyable { bought, .. } => format!("{} may not be bought alone", self.new(bought)),
+            Broken::NotBuyable { bought, .. } => format!("{} may not be bought alone", self.bought(bought)),
             Broken::PlacedOnRemoved { node } => format!("{} is removed and receives pods", self.node(node)),
             Broken::NotRemovable { node } => format!("{} is removed though it must stay", self.node(node)),
             Broken::NotRemoved { node } => format!("{} must go and stays", self.node(node)),
@@ -55,7 +55,7 @@ impl Words<'_, '_> {
                 format!("capacity reservation {name}: {used} units taken of {count}")
             }
             Broken::Variety { bought, left, least, .. } => {
-                format!("{}: its launch leaves {left} values, minValues asks for {least}", self.new(bought))
+                format!("{}: its launch leaves {left} values, minValues asks for {least}", self.bought(bought))
             }
             Broken::NoDomain { rule, spot } => {
                 format!("{}: {} has no value of its label", self.rule(rule), self.spot(spot))
@@ -105,7 +105,7 @@ impl Words<'_, '_> {
 
     fn spot(&self, spot: Spot) -> String {
         match spot {
-            Spot::Bought(i) => self.new(i),
+            Spot::Bought(i) => self.bought(i),
             Spot::Node(n) => self.node(n),
         }
     }
@@ -115,7 +115,7 @@ impl Words<'_, '_> {
     }
 
     /// A node to buy, by its place in the file.
-    fn new(&self, bought: usize) -> String {
+    fn bought(&self, bought: usize) -> String {
         let what = self.plan.bought.get(bought).map_or_else(String::new, |n| format!(" ({})", self.bin(n.bin)));
         format!("nodes[{bought}]{what}")
     }
