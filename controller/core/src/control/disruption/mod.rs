@@ -33,6 +33,7 @@ use super::provisioner::{self, is_synced, pass, search};
 use super::settings::Settings;
 use super::view::View;
 use super::work::{Answer, Finding, Question};
+use crate::budgets::Reason;
 use crate::candidates::Scene;
 use crate::consolidate;
 use crate::nodes::StateNode;
@@ -285,7 +286,9 @@ impl Disruption {
                         let still = scene.nodes.iter().position(|n| n.id() == candidate.id);
                         let still =
                             still.is_some_and(|n| scene.candidate(n, crate::candidates::Class::Eventual).is_ok());
-                        if still {
+                        // Others may have drawn from the budget meanwhile.
+                        let mut left = simple::remaining(&scene, Reason::Drifted);
+                        if still && simple::draw(&mut left, &candidate.pool) {
                             self.start(vec![command], view, shared, desk);
                         }
                     }
