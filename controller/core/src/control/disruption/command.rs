@@ -130,6 +130,21 @@ impl Command {
         self.count_savings();
     }
 
+    /// Takes another command in: both or none.
+    pub fn join(&mut self, other: Self) {
+        if self.reason != other.reason {
+            self.reason = Reason::Underutilized;
+        }
+        self.candidates.extend(other.candidates);
+        self.replacements.extend(other.replacements);
+        self.moves.extend(other.moves);
+        for (name, slots) in other.receivers {
+            let have = self.receivers.entry(name).or_default();
+            *have = have.with(&slots);
+        }
+        self.count_savings();
+    }
+
     /// What goes less what comes.
     pub fn count_savings(&mut self) {
         let gone: Micros = self.candidates.iter().map(|c| c.price).sum();

@@ -13,7 +13,9 @@ use super::conditions::drifted;
 use super::simple::{draw, remaining};
 use crate::budgets::Reason;
 use crate::candidates::{Class, Scene};
+use crate::control::desk::Desk;
 use crate::control::landing;
+use crate::control::ledger::Ledger;
 use crate::control::slots::Slots;
 use crate::control::view::View;
 
@@ -122,6 +124,20 @@ pub fn proposal(
         }
     }
     Ok(())
+}
+
+/// Whether the pools may still buy what comes: up to their limits, since what
+/// it replaces goes.
+pub fn limits(view: &View<'_>, command: &Command, desk: &Desk) -> Result<(), Invalid> {
+    if command.replacements.is_empty() {
+        return Ok(());
+    }
+    let ledger = Ledger::new(view, desk);
+    let mut pools = command.replacements.iter().filter_map(|r| view.world.node_pool(&r.pool));
+    match pools.find_map(|p| ledger.exceeded(p)) {
+        Some(over) => Err(Invalid::Scheduling(over.to_string())),
+        None => Ok(()),
+    }
 }
 
 /// Leaves out pods that no place has to be found for any more.
@@ -246,6 +262,12 @@ pub fn last(view: &View<'_>, scene: &Scene<'_>, command: &Command) -> Result<(),
             return Err(Invalid::Churn(format!("node {} is not empty any more", candidate.node)));
         }
     }
+    lands(view, command)
+}
+
+/// Whether every pod that moves finds its place among nodes that exist, once
+/// the nodes of this command alone are gone.
+pub fn lands(view: &View<'_>, command: &Command) -> Result<(), Invalid> {
     let mut placements = Vec::new();
     let replaced = command.replacements.iter().map(|r| (node_of(view, &r.name), &r.slots));
     let existing = command.receivers.iter().map(|(name, slots)| (node_of(view, name), slots));

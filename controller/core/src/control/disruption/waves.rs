@@ -8,6 +8,7 @@ use millwright_models::kube::pod::Pod;
 use millwright_models::world::World;
 
 use super::command::{Built, Candidate, Command, Method, Replacement, Stage};
+use super::validate;
 use crate::budgets::Reason;
 use crate::candidates::{Candidate as Judged, Class, Scene};
 use crate::consolidate::{Audit, Wave};
@@ -51,6 +52,30 @@ pub fn consolidation(
         }
     }
     empty.into_iter().chain(commands).collect()
+}
+
+/// Commands that each land alone. Parts that only land together, since a rule
+/// counts the nodes that the others remove, become one command; what does not
+/// land at all is left out.
+pub fn joined(view: &View<'_>, commands: Vec<Command>) -> Vec<Command> {
+    let (mut alone, bound): (Vec<_>, Vec<_>) = commands.into_iter().partition(|c| validate::lands(view, c).is_ok());
+    let Some(some) = together(bound) else { return alone };
+    if validate::lands(view, &some).is_ok() {
+        alone.push(some);
+        return alone;
+    }
+    let all = together(alone.iter().cloned().chain([some]).collect());
+    match all.filter(|c| validate::lands(view, c).is_ok()) {
+        Some(all) => vec![all],
+        None => alone,
+    }
+}
+
+fn together(commands: Vec<Command>) -> Option<Command> {
+    commands.into_iter().reduce(|mut all, one| {
+        all.join(one);
+        all
+    })
 }
 
 /// Nodes that go with the positions of those that come for their pods.
