@@ -120,6 +120,52 @@ fn json_has_every_field_of_the_contract() {
 }
 
 #[test]
+fn the_same_cluster_under_karpenters_heuristics() {
+    let case = Case::new("audit-baseline", &cluster("100%"));
+    let baseline = case.json(&["--disruption-price", "0"])["baseline"].take();
+    assert_eq!((number(&baseline["cost_per_hour"]), baseline["nodes"].as_u64()), (0.1, Some(1)), "{baseline}");
+    assert_eq!((&baseline["engine"], &baseline["finished"]), (&"karpenter-consolidation".into(), &true.into()));
+    let command = &baseline["commands"][0];
+    assert_eq!((count(&baseline["commands"]), &command["method"]), (1, &"MultiNodeConsolidation".into()));
+    assert_eq!((count(&command["removed"]), &command["added"][0]["instance_type"]), (4, &"m.small".into()));
+    let table = case.audit(&["--disruption-price", "0"]).out;
+    assert!(table.contains("Karpenter's heuristics"), "{table}");
+    // One by one under a budget of one.
+    let case = Case::new("audit-baseline-budget", &cluster("1"));
+    let baseline = case.json(&["--disruption-price", "0"])["baseline"].take();
+    assert_eq!((number(&baseline["cost_per_hour"]), count(&baseline["commands"])), (0.1, 4), "{baseline}");
+}
+
+#[test]
+fn somebody_elses_moves_are_judged() {
+    let proposal = "apiVersion: millwright.dev/v1\nkind: Proposal\nremove: [n0, n1, claim-n2]\n";
+    let case = Case::new("audit-against", &cluster("100%"));
+    let file = case.scratch.file("proposal.yaml", proposal);
+    let args = ["--disruption-price", "0", "--against", &file];
+    let judged = case.json(&args)["against"].take();
+    assert_eq!((&judged["legal"], count(&judged["removed_nodes"]), &judged["evictions"]), (&true.into(), 3, &3.into()));
+    assert_eq!((number(&judged["cost_per_hour"]), number(&judged["best_cost_per_hour"])), (0.4, 0.1));
+    assert!(number(&judged["gap"]) >= 3.0 && number(&judged["lower_bound_per_hour"]) <= 0.1, "{judged}");
+    let table = case.audit(&args).out;
+    assert!(table.contains("Legal now") && table.contains("more than the wave above"), "{table}");
+    // The same under a budget of one.
+    let case = Case::new("audit-against-budget", &cluster("1"));
+    let file = case.scratch.file("proposal.yaml", proposal);
+    let judged = case.json(&["--disruption-price", "0", "--against", &file])["against"].take();
+    assert_eq!(judged["legal"], false);
+    assert!(judged["broken"][0].as_str().unwrap().contains("1 of 4 nodes at once is exceeded"), "{judged}");
+    // Karpenter's log.
+    let line = r#"{"level":"INFO","message":"disrupting node(s)","decision":"replace","disrupted-nodes":[{"Node":{"name":"n0"},"NodeClaim":{"name":"claim-n0"},"capacity-type":"on-demand","instance-type":"m.large"}],"replacement-nodes":[{"capacity-type":"on-demand","instance-types":"m.small"}]}"#;
+    let log = case.scratch.file("karpenter.log", &format!("{{\"message\":\"tainted node\"}}\n{line}\n"));
+    let judged = case.json(&["--disruption-price", "0", "--against", &log])["against"].take();
+    assert_eq!((number(&judged["cost_per_hour"]), &judged["nodes"][0]["instance_type"]), (1.3, &"m.small".into()));
+    let wrong = case.scratch.file("wrong.yaml", "apiVersion: millwright.dev/v1\nkind: Proposal\nremove: [nobody]\n");
+    let ran = case.audit(&["--against", &wrong]);
+    assert_eq!(ran.code, 1);
+    assert!(ran.err.contains("nobody"), "{}", ran.err);
+}
+
+#[test]
 fn a_budget_cuts_the_wave_and_the_next_ones_follow() {
     let case = Case::new("audit-budget", &cluster("1"));
     let json = case.json(&["--disruption-price", "0", "--waves", "all"]);

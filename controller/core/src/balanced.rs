@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn published_examples_come_out() {
+    fn dis_110_to_112_published_examples_come_out() {
         for (saved, pods, cost, total, want) in [
             (7.26, 3.0, 58.08, 80.0, 3.33),
             (4.84, 4.0, 58.08, 80.0, 1.67),
@@ -117,6 +117,26 @@ mod tests {
         assert_eq!(published(1.0, 1.0, 10.0, 0.0), 0.0);
         assert_eq!(published(1.0, 0.0, 10.0, 10.0), f64::INFINITY);
         assert_eq!(published(1.0, 1.0, 10.0, 10.0), published(10.0, 10.0, 100.0, 100.0));
+    }
+
+    #[test]
+    fn dis_116_dis_118_every_balanced_pool_must_agree() {
+        let balanced = |name: &str| {
+            let mut pool = NodePool { ..Default::default() };
+            pool.meta.name = name.to_owned();
+            pool.disruption.policy = "Balanced".to_owned();
+            pool
+        };
+        let (a, b) = (balanced("a"), balanced("b"));
+        let part = |pool, price, rescheduling| Part { pool, price, rescheduling };
+        let totals = |disruption| Totals { cost: 1000.0, disruption };
+        let all: BTreeMap<&str, Totals> = [("a", totals(100.0)), ("b", totals(10.0))].into();
+        // Savings are split by price, 3 to 1: 75/1000 for 5/100, and 25/1000 for 5/10.
+        let got = scores(&[part(&a, 300, 5.0), part(&b, 100, 5.0)], 100.0, &all);
+        let told: Vec<_> = got.iter().map(|s| (s.pool.as_str(), s.score, s.approved())).collect();
+        assert_eq!(told, [("a", 1.5, true), ("b", 0.05, false)]);
+        let alone = scores(&[part(&a, 300, 5.0)], 100.0, &BTreeMap::new());
+        assert!(!alone[0].approved(), "a pool without totals");
     }
 
     #[test]

@@ -1,10 +1,14 @@
 //! The scenarios of `spec/30-disruption.md` §26 that pure rules answer.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test that cannot read its input fails
 
+#[path = "disruption/baseline.rs"]
+mod baseline;
 #[path = "support/json.rs"]
 mod json;
 #[path = "disruption/judge.rs"]
 mod judge;
+#[path = "disruption/repair.rs"]
+mod repair;
 #[path = "disruption/scenario.rs"]
 mod scenario;
 
@@ -42,7 +46,11 @@ scenarios! {
     dis_034_to_046_budgets: "budgets.yaml",
     dis_047_to_059_emptiness: "emptiness.yaml",
     dis_060_to_102_moves: "moves.yaml",
+    dis_062_to_109_karpenter: "karpenter.yaml",
+    dis_084_to_092_spot: "spot.yaml",
     dis_110_to_121_balanced: "balanced.yaml",
     dis_134_to_146_drift: "drift.yaml",
+    dis_135_to_166_forced: "forced.yaml",
+    dis_152_to_190_repair: "repair.yaml",
     dis_155_to_197_life: "life.yaml",
 }

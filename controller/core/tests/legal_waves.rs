@@ -12,10 +12,13 @@ use std::path::Path;
 use std::time::Duration;
 
 use dice::Dice;
+use millwright_core::against::{Proposal, certify};
 use millwright_core::consolidate::{Audit, Drifted, Limits, Options, audit};
+use millwright_core::karpenter::{self, Pass};
 use millwright_models::catalog::{Catalog, file};
 use millwright_models::lower::Settings;
 use millwright_models::reader::{Document, ReadOptions, read};
+use millwright_models::world::World;
 use millwright_solver::engine;
 use serde_json::{Value, json};
 
@@ -231,29 +234,84 @@ fn faults(c: &Cluster, audit: &Audit) -> Vec<String> {
     out
 }
 
-fn audited(c: &Cluster, catalog: &Catalog) -> Audit {
+fn world(c: &Cluster) -> World {
     let document = Document { file: "objects".to_owned(), text: objects(c) };
-    let world = read(&[document], &ReadOptions { default_pools: false }).unwrap();
-    let options = Options {
+    read(&[document], &ReadOptions { default_pools: false }).unwrap()
+}
+
+fn options(limits: Limits) -> Options {
+    Options {
         lower: Settings { spot_types: 1, ..Settings::default() },
         engine: engine::Options { iterations: Some(2), threads: 1, ..engine::Options::default() },
         now: "2026-11-30T12:00:00Z".parse().unwrap(),
         disruption_price: Some(0),
         drifted: Drifted::Must,
-        limits: c.limits,
+        limits,
         include_unmanaged: false,
         all_waves: false,
         frontier: false,
         reasons: true,
-    };
-    audit(&world, catalog, &options, &|| Duration::ZERO).unwrap()
+    }
+}
+
+fn audited(c: &Cluster, catalog: &Catalog) -> Audit {
+    audit(&world(c), catalog, &options(c.limits), &|| Duration::ZERO).unwrap()
+}
+
+fn lab() -> Catalog {
+    let lab = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/scenarios/greedy/lab.yaml"));
+    file::parse("lab", &std::fs::read_to_string(lab).unwrap(), &|_| None).unwrap()
+}
+
+fn clusters(usual: u64) -> u64 {
+    std::env::var("MILLWRIGHT_CLUSTERS").map_or(usual, |n| n.parse().unwrap())
+}
+
+/// Karpenter's next command as somebody's proposal.
+fn command(world: &World, catalog: &Catalog, options: &Options) -> Option<Proposal> {
+    let settings = karpenter::Settings { lower: &options.lower, now: options.now, unmanaged: false };
+    let scene = karpenter::scene(world, catalog, settings);
+    let never = || false;
+    let pass = Pass::new(&scene, &options.lower, &never);
+    let command = pass.next()?;
+    let launch = command.plan.claims.iter().map(|claim| {
+        let (kind, zone, capacity) = claim.cheapest.clone().unwrap();
+        let types = &scene.pools[claim.pool.as_str()].as_ref().unwrap().types;
+        json!({"nodePool": claim.pool, "instanceType": &*types[kind as usize].name, "zone": &*zone,
+            "capacityType": capacity.as_str()})
+    });
+    let remove: Vec<&str> = command.nodes.iter().map(|n| scene.nodes[*n].name()).collect();
+    let written = json!({"apiVersion": "millwright.dev/v1", "kind": "Proposal", "remove": remove,
+        "launch": launch.collect::<Vec<_>>()});
+    Some(Proposal::read(&[written]).unwrap())
+}
+
+/// Karpenter counts the pods of a PodDisruptionBudget one by one, we count
+/// them together: its commands are compared where both call them legal.
+#[test]
+fn wherever_karpenter_saves_legally_the_wave_saves_as_much() {
+    let (catalog, options) = (lab(), options(Limits::default()));
+    let clusters = clusters(60);
+    let (mut compared, mut better) = (0, 0);
+    for seed in 0..clusters {
+        let world = world(&cluster(seed));
+        let Some(proposal) = command(&world, &catalog, &options) else { continue };
+        let judged = certify(&world, &catalog, &options, &|| Duration::ZERO, &proposal).unwrap();
+        if judged.broken.iter().all(|why| why.contains("PodDisruptionBudget")) && !judged.broken.is_empty() {
+            continue;
+        }
+        assert_eq!(judged.broken, [] as [String; 0], "seed {seed}: {proposal:?}");
+        let wave = audit(&world, &catalog, &options, &|| Duration::ZERO).unwrap().waves.remove(0);
+        assert!(wave.cost <= judged.cost, "seed {seed}: {} against {} by {proposal:?}", wave.cost, judged.cost);
+        compared += 1;
+        better += u64::from(wave.cost < judged.cost);
+    }
+    assert!(compared > clusters / 5 && better > 0, "{compared} compared, {better} better");
 }
 
 #[test]
 fn waves_of_random_clusters_are_legal() {
-    let lab = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/scenarios/greedy/lab.yaml"));
-    let catalog = file::parse("lab", &std::fs::read_to_string(lab).unwrap(), &|_| None).unwrap();
-    let clusters = std::env::var("MILLWRIGHT_CLUSTERS").map_or(60, |n| n.parse().unwrap());
+    let (catalog, clusters) = (lab(), clusters(60));
     let (mut removed, mut bought) = (0, 0);
     for seed in 0..clusters {
         let c = cluster(seed);

@@ -7,7 +7,7 @@ use super::{AuditError, Limits};
 use crate::candidates::Scene;
 
 /// Shares of the wave's evictions that are tried, in percent.
-const SHARES: [u64; 8] = [0, 5, 10, 20, 35, 50, 70, 85];
+const SHARES: [u64; 14] = [0, 2, 5, 8, 12, 17, 25, 33, 42, 50, 60, 70, 80, 90];
 
 /// A wave by its size and result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

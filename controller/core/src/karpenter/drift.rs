@@ -47,7 +47,8 @@ impl Pass<'_, '_> {
         }
         let greedy = GreedyOptions { strict_reservations: true, ..self.greedy };
         match self.simulate_with(&pools, &greedy, &[c], false) {
-            Ok(plan) => Ok((plan, Method::TerminateFirst)),
+            // What its pods need is bought once the slot is free.
+            Ok(plan) => Ok((GreedyPlan { claims: Vec::new(), ..plan }, Method::TerminateFirst)),
             Err(_) => Err(refusal),
         }
     }

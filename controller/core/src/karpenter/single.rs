@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use super::Method;
 use super::pass::{Command, Pass};
+use super::{Method, Refusal};
 use crate::budgets::Reason;
 use crate::candidates::Candidate;
 
@@ -15,16 +15,23 @@ impl<'w> Pass<'_, 'w> {
             if (self.stop)() {
                 return None;
             }
-            // The best case is that the node goes and nothing comes.
-            if !left.allows(c) || self.judge(&[c], c.price).is_err() {
+            if !left.allows(c) {
                 continue;
             }
-            let Ok(command) = self.decide(Method::Single, &[c]) else { continue };
-            if self.judge(&[c], command.savings).is_ok() {
+            if let Ok(command) = self.alone(c) {
                 return Some(command);
             }
         }
         None
+    }
+
+    /// One node as a command.
+    pub fn alone(&self, c: &Candidate<'_>) -> Result<Command, Refusal> {
+        // The best case is that the node goes and nothing comes.
+        self.judge(&[c], c.price)?;
+        let command = self.decide(Method::Single, &[c])?;
+        self.judge(&[c], command.savings)?;
+        Ok(command)
     }
 
     /// The first candidate of each pool, then the second of each, and so on;

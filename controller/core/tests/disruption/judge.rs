@@ -12,17 +12,19 @@ use millwright_core::nodes::Memory;
 use millwright_core::pods::{Shield, shield};
 use millwright_core::{cost, drift, expire};
 use millwright_models::catalog::{Catalog, Gates, file};
-use millwright_models::lower::Settings;
+use millwright_models::lower::{MinValuesPolicy, PreferencePolicy, Settings};
 use millwright_models::reader::{Document, ReadOptions, read};
 use millwright_models::world::World;
 use millwright_solver::engine;
 use serde_json::Value;
 
 use super::scenario::{Audit, Expected, NOW, Scenario};
+use super::{baseline, repair};
 
 /// Everything that does not hold.
 pub fn faults(scenario: &Scenario, lab: &Value) -> Vec<String> {
-    let catalog = file::parse("catalog", &lab.to_string(), &|_| None).unwrap();
+    let catalog = file::parse("catalog", &scenario.catalog(lab).to_string(), &|_| None)
+        .unwrap_or_else(|e| panic!("{}: {e}", scenario.name));
     let document = Document { file: "objects".to_owned(), text: scenario.objects() };
     let world = match read(&[document], &ReadOptions { default_pools: false }) {
         Ok(world) => world,
@@ -38,12 +40,26 @@ pub fn faults(scenario: &Scenario, lab: &Value) -> Vec<String> {
         }
         let mut check = Check { scene: &scene, out: Vec::new() };
         check.all(expected);
+        let settings = settings(scenario, gates);
         if let Some(audit) = &expected.audit {
-            check.audit(audit, &world, &catalog, gates, now);
+            check.audit(audit, &world, &catalog, settings.clone(), now);
         }
+        if let Some(baseline) = &expected.baseline {
+            baseline::check(&mut check, baseline, &world, &catalog, &settings);
+        }
+        repair::check(&mut check, expected, scenario);
         out.extend(check.out.into_iter().map(|f| format!("{} at {now}: {f}", scenario.name)));
     }
     out
+}
+
+fn settings(scenario: &Scenario, gates: Gates) -> Settings {
+    Settings {
+        gates,
+        spot_types: 1,
+        preferences: if scenario.ignore_preferences { PreferencePolicy::Ignore } else { PreferencePolicy::Respect },
+        min_values: if scenario.best_effort { MinValuesPolicy::BestEffort } else { MinValuesPolicy::Strict },
+    }
 }
 
 fn memory(scenario: &Scenario) -> Memory {
@@ -55,20 +71,20 @@ fn memory(scenario: &Scenario) -> Memory {
     }
 }
 
-struct Check<'s, 'w> {
-    scene: &'s Scene<'w>,
-    out: Vec<String>,
+pub struct Check<'s, 'w> {
+    pub scene: &'s Scene<'w>,
+    pub out: Vec<String>,
 }
 
 impl Check<'_, '_> {
-    fn same<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, got: T, wanted: T) {
+    pub fn same<T: PartialEq + std::fmt::Debug>(&mut self, what: &str, got: T, wanted: T) {
         if got != wanted {
             self.out.push(format!("{what} is {got:?} instead of {wanted:?}"));
         }
     }
 
     /// `"yes"`, or a part of the reason.
-    fn verdict(&mut self, what: &str, got: Result<(), String>, wanted: &str) {
+    pub fn verdict(&mut self, what: &str, got: Result<(), String>, wanted: &str) {
         let holds = match &got {
             Ok(()) => wanted == "yes",
             Err(why) => wanted != "yes" && why.contains(wanted),
@@ -78,7 +94,7 @@ impl Check<'_, '_> {
         }
     }
 
-    fn node(&mut self, name: &str) -> usize {
+    pub fn node(&mut self, name: &str) -> usize {
         let found = self.scene.nodes.iter().position(|n| n.name() == name);
         found.unwrap_or_else(|| panic!("no node {name}"))
     }
@@ -189,9 +205,9 @@ impl Check<'_, '_> {
         }
     }
 
-    fn audit(&mut self, wanted: &Audit, world: &World, catalog: &Catalog, gates: Gates, now: Timestamp) {
+    fn audit(&mut self, wanted: &Audit, world: &World, catalog: &Catalog, lower: Settings, now: Timestamp) {
         let options = consolidate::Options {
-            lower: Settings { gates, spot_types: 1, ..Settings::default() },
+            lower,
             engine: engine::Options { iterations: Some(20), threads: 1, ..engine::Options::default() },
             now,
             disruption_price: Some(0),

@@ -44,6 +44,26 @@ pub struct Scenario {
     /// Pools whose instance types cannot be listed.
     #[serde(default)]
     pub unlisted: Vec<String>,
+    /// Types beside those of the lab.
+    #[serde(default)]
+    pub types: Vec<Type>,
+    /// So many spot types with room for 3 CPUs, `x00` and so on, from 0.010 $/h
+    /// in steps of 0.001.
+    #[serde(default)]
+    pub cheap_spot: usize,
+    /// The lab's own types do not exist.
+    #[serde(default)]
+    pub no_lab: bool,
+    /// What a provider calls unhealthy.
+    #[serde(default)]
+    pub policies: Vec<Policy>,
+    /// Reboots of the last day, per node.
+    #[serde(default)]
+    pub reboots: BTreeMap<String, usize>,
+    #[serde(default)]
+    pub best_effort: bool,
+    #[serde(default)]
+    pub ignore_preferences: bool,
     /// What must hold, and when.
     pub expect: Vec<Expected>,
 }
@@ -121,7 +141,85 @@ pub struct Expected {
     pub eviction_cost: BTreeMap<String, f64>,
     /// Pods that budgets can never let go.
     pub fully_blocked: BTreeMap<String, bool>,
+    /// What Millwright does, at no price on disruption.
+    #[serde(alias = "plan")]
     pub audit: Option<Audit>,
+    /// What Karpenter does.
+    pub baseline: Option<Baseline>,
+    /// Nodes that are repaired, in order: `name action condition bound`, the
+    /// bound in seconds or `-`.
+    pub repairs: Option<Vec<String>>,
+    /// Parts of the reasons why others are not.
+    pub unrepaired: BTreeMap<String, String>,
+    /// What the old controller does about each node.
+    pub legacy: BTreeMap<String, String>,
+}
+
+/// What Karpenter's methods come to.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Baseline {
+    /// The method that acts, or `none`.
+    pub method: Option<String>,
+    pub removed: Option<Vec<String>>,
+    pub n_removed: Option<usize>,
+    /// The cheapest type of each replacement, ascending.
+    pub bought: Option<Vec<String>>,
+    pub capacity_types: Option<Vec<String>>,
+    pub zones: Option<Vec<String>>,
+    /// Nodes that receive pods, in the order in which they are tried.
+    pub takes: Option<Vec<String>>,
+    /// What the first replacement lists, cheapest first.
+    pub listed: Option<Vec<String>>,
+    pub n_listed: Option<usize>,
+    /// $/h, as Karpenter estimates it.
+    pub savings: Option<f64>,
+    /// Why each of these nodes does not go alone, in part; `yes` if it does.
+    pub alone: BTreeMap<String, String>,
+    /// Nodes that would go together, with a part of why not.
+    pub together: Vec<(Vec<String>, String)>,
+    /// The order in which single nodes are tried.
+    pub order: Option<Vec<String>>,
+    /// Methods of all commands to the end.
+    pub methods: Option<Vec<String>>,
+    /// $/h at the end.
+    pub end: Option<f64>,
+}
+
+/// An instance type.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Type {
+    pub name: String,
+    pub cpu: u32,
+    pub offers: Vec<Offer>,
+}
+
+/// Zone, capacity type, price and, of a reservation, its id and what is left.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Offer {
+    pub zone: String,
+    pub capacity: String,
+    pub price: f64,
+    pub id: Option<String>,
+    pub count: Option<u32>,
+    pub available: Option<bool>,
+}
+
+/// A repair policy; spans as Go writes them.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Policy {
+    pub condition: String,
+    pub status: String,
+    pub reason: Option<String>,
+    pub toleration: String,
+    pub grace: Option<String>,
+    #[serde(default)]
+    pub priority: u32,
+    #[serde(default)]
+    pub reboot: bool,
 }
 
 /// What the best legal wave must be, at no price on disruption.
@@ -143,6 +241,28 @@ pub struct Audit {
 }
 
 impl Scenario {
+    /// The lab with what the scenario adds.
+    pub fn catalog(&self, lab: &Value) -> Value {
+        let mut catalog = lab.clone();
+        let Some(types) = catalog["types"].as_array_mut() else { return catalog };
+        if self.no_lab {
+            types.clear();
+        }
+        types.extend(self.types.iter().map(Type::object));
+        types.extend((0..self.cheap_spot).map(|i| {
+            let offers = ["z1", "z2", "z3"].map(|zone| Offer {
+                zone: zone.to_owned(),
+                capacity: "spot".to_owned(),
+                price: 0.010 + i as f64 / 1000.0,
+                id: None,
+                count: None,
+                available: None,
+            });
+            Type { name: format!("x{i:02}"), cpu: 4, offers: offers.into() }.object()
+        }));
+        catalog
+    }
+
     /// Every object, one document each.
     pub fn objects(&self) -> String {
         let default = BTreeMap::from([("p".to_owned(), Value::Null)]);
@@ -152,6 +272,34 @@ impl Scenario {
         let pdbs = self.pdbs.iter().map(|(name, given)| pdb(name, given));
         let all = pools.chain(nodes).chain(pods).chain(pdbs).chain(self.objects.iter().cloned());
         all.map(|o| format!("---\n{o}\n")).collect()
+    }
+}
+
+impl Type {
+    fn object(&self) -> Value {
+        let offers: Vec<Value> = self
+            .offers
+            .iter()
+            .map(|o| {
+                let mut offer = json!({"zone": o.zone, "capacityType": o.capacity, "price": format!("{:.8}", o.price)});
+                let more = [
+                    ("reservationId", o.id.as_ref().map(|id| json!(id))),
+                    ("count", o.count.map(|n| json!(n))),
+                    ("available", o.available.map(|a| json!(a))),
+                ];
+                for (key, value) in more {
+                    if let Some(value) = value {
+                        offer[key] = value;
+                    }
+                }
+                offer
+            })
+            .collect();
+        let room = json!({"cpu": format!("{}m", self.cpu * 1000 - 100),
+            "memory": format!("{}Mi", self.cpu * 2048 - 100), "pods": (self.cpu * 5).to_string()});
+        json!({"name": self.name, "architecture": "amd64", "operatingSystems": ["linux"],
+            "capacity": {"cpu": self.cpu, "memory": format!("{}Mi", self.cpu * 2048), "pods": self.cpu * 5},
+            "allocatable": room, "offerings": offers})
     }
 }
 
