@@ -1,10 +1,12 @@
 # `make demo` plans a bundled application on EC2; `make test` checks everything;
 # `make rig` starts a real Kubernetes control plane, `make rig-test` tests on it;
-# `make cluster` runs the controller on it, `make cluster-demo` shows what it does.
+# `make cluster` runs the controller on it, `make cluster-demo` shows what it does;
+# `make bench` prints cost, bound and gap over time on generated and published
+# instances, `make peer` does so beside Karpenter's own published module.
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: build demo test soak lint fmt setup clean rig rig-down rig-test cluster cluster-demo cluster-down
+.PHONY: build demo test bench peer soak lint fmt setup clean rig rig-down rig-test cluster cluster-demo cluster-down
 
 CARGO := source scripts/env.sh && cargo
 BINARY := $(or $(CARGO_TARGET_DIR),target)/release/millwright
@@ -27,6 +29,17 @@ lint: setup
 test: lint
 	deploy/rig/build.sh || true
 	$(CARGO) test --workspace --locked
+
+BENCH := $(CARGO) bench --locked --package millwright-benches --bench anytime --
+
+bench: build
+	$(BENCH) $(ARGS)
+
+# Karpenter's module is compiled from source the first time: about 5 minutes.
+PEER := $(abspath $(or $(CARGO_TARGET_DIR),target))/karpenter-peer
+peer: build
+	cd benches/peers/karpenter && GOTOOLCHAIN=go1.26.9 go build -o $(PEER) .
+	$(BENCH) --peer $(PEER) $(ARGS)
 
 rig:
 	@deploy/rig/up.sh

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"sort"
+	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -27,12 +28,12 @@ type catalogFile struct {
 }
 
 type offeringEntry struct {
-	Zone          string  `json:"zone"`
-	CapacityType  string  `json:"capacityType"`
-	Price         float64 `json:"price"`
-	Available     *bool   `json:"available"`
-	ReservationID string  `json:"reservationId"`
-	Count         int     `json:"count"`
+	Zone          string `json:"zone"`
+	CapacityType  string `json:"capacityType"`
+	Price         any    `json:"price"`
+	Available     *bool  `json:"available"`
+	ReservationID string `json:"reservationId"`
+	Count         int    `json:"count"`
 }
 
 // readCatalog turns a catalogue into instance types. What pods may take of a
@@ -69,7 +70,10 @@ func readCatalog(path string) ([]*cloudprovider.InstanceType, error) {
 		if _, told := capacity[corev1.ResourceEphemeralStorage]; !told {
 			capacity[corev1.ResourceEphemeralStorage] = resource.MustParse("1000Gi")
 		}
-		offerings, zones, capacityTypes := offeringsOf(t.Offerings)
+		offerings, zones, capacityTypes, err := offeringsOf(t.Offerings)
+		if err != nil {
+			return nil, fmt.Errorf("%s: type %s: %w", path, t.Name, err)
+		}
 		architecture := t.Architecture
 		if architecture == "" {
 			architecture = "amd64"
@@ -101,7 +105,7 @@ func readCatalog(path string) ([]*cloudprovider.InstanceType, error) {
 	return types, nil
 }
 
-func offeringsOf(entries []offeringEntry) (offerings cloudprovider.Offerings, zones, capacityTypes []string) {
+func offeringsOf(entries []offeringEntry) (offerings cloudprovider.Offerings, zones, capacityTypes []string, err error) {
 	seen := map[string]bool{}
 	note := func(list *[]string, value string) {
 		if !seen[value] {
@@ -114,8 +118,13 @@ func offeringsOf(entries []offeringEntry) (offerings cloudprovider.Offerings, zo
 		if o.ReservationID != "" {
 			labels[cloudprovider.ReservationIDLabel] = o.ReservationID
 		}
+		// A number, or a text that holds one.
+		price, err := strconv.ParseFloat(fmt.Sprint(o.Price), 64)
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("price in %s: %w", o.Zone, err)
+		}
 		offerings = append(offerings, &cloudprovider.Offering{
-			Available: o.Available == nil || *o.Available, Price: o.Price, ReservationCapacity: o.Count,
+			Available: o.Available == nil || *o.Available, Price: price, ReservationCapacity: o.Count,
 			Requirements: scheduling.NewLabelRequirements(labels),
 		})
 		note(&zones, o.Zone)
@@ -123,7 +132,7 @@ func offeringsOf(entries []offeringEntry) (offerings cloudprovider.Offerings, zo
 	}
 	sort.Strings(zones)
 	sort.Strings(capacityTypes)
-	return offerings, zones, capacityTypes
+	return offerings, zones, capacityTypes, nil
 }
 
 func resources(amounts map[string]any) (corev1.ResourceList, error) {
