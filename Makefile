@@ -1,7 +1,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := build
-.PHONY: help build demo test soak peer-diff lint fmt setup clean rig rig-down rig-test cluster cluster-demo cluster-down
+.PHONY: help build demo test bench peer peer-diff soak lint fmt setup clean rig rig-down rig-test cluster cluster-demo cluster-down
 
 CARGO := source scripts/env.sh && cargo
 BINARY := $(or $(CARGO_TARGET_DIR),target)/release/millwright
@@ -27,6 +27,14 @@ lint: setup ## formatting and clippy
 test: lint ## lints, then every test
 	deploy/rig/build.sh || true
 	$(CARGO) test --workspace --locked
+
+BENCH := $(CARGO) bench --locked --package millwright-benches --bench anytime --
+
+bench: build ## cost, bound and gap over time, on generated and published instances; ARGS=--help
+	$(BENCH) $(ARGS)
+
+peer: build ## the same beside Karpenter's own published module; needs Go
+	peer=$$(benches/peers/build.sh); $(BENCH) --peer $$peer $(ARGS)
 
 rig: ## starts a real Kubernetes control plane
 	@deploy/rig/up.sh

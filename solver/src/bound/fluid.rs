@@ -55,6 +55,8 @@ pub(super) fn solve(
         })
         .collect();
     let mut m = Model::new()?;
+    // Few dense rows: simplifying them takes longer than solving.
+    m.presolve(grain == Grain::Fine)?;
     // What each class asks for; split items add theirs through a column.
     let mut asked = vec![vec![0.0; dims]; classes.count];
     for f in reduced.families.iter().filter(|f| f.key.is_none()) {
