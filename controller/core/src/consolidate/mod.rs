@@ -159,8 +159,7 @@ pub fn audit(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'
     }
     let mut blocked = if options.reasons { blocked::blocked(&scene, &first, &ideal, price) } else { Vec::new() };
     // A node on its way out does not stay: a warning tells of it.
-    let leaves = |name: &str| scene.nodes.iter().any(|n| n.name() == name && n.is_marked(&scene.memory));
-    blocked.retain(|(name, _)| !leaves(name));
+    blocked.retain(|(name, _)| !first.is_leaving(&scene, name));
     Ok(Audit {
         current_cost: first.lowered.instance.current_cost(),
         waves,

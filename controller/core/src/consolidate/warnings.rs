@@ -35,7 +35,7 @@ pub fn warnings(world: &World, scene: &Scene<'_>, first: &Solved<'_>) -> Vec<Str
     if !expired.is_empty() {
         out.push(format!("{} past expireAfter: {}", nodes(expired.len()), list(&expired)));
     }
-    let leaving: Vec<&str> = scene.nodes.iter().filter(|n| n.is_marked(&scene.memory)).map(|n| n.name()).collect();
+    let leaving: Vec<&str> = scene.nodes.iter().map(|n| n.name()).filter(|n| first.is_leaving(scene, n)).collect();
     if !leaving.is_empty() {
         out.push(format!(
             "{} on the way out, in no cost here; their pods are planned for: {}",
