@@ -1,45 +1,42 @@
 //! The anytime table: cost, bound and gap at several deadlines for generated
-//! worlds beside Karpenter's recorded result, then published packing
+//! worlds and traces beside Karpenter's result, then published packing
 //! instances beside what is known of their optima.
 //!
-//! `cargo bench --bench anytime -- [--quick] [--all] [--only TEXT]`
+//! `cargo bench --bench anytime -- [--quick] [--all] [--only TEXT] [--flexibility] [--peer PROGRAM]`
 
 use std::error::Error;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Parser;
+use millwright_benches::worlds::WORLDS;
 use millwright_benches::{formats, instances, karpenter, tables};
-use millwright_models::catalog::Catalog;
-use millwright_models::reader::{self, Document, ReadOptions};
 
 #[derive(Parser)]
 struct Args {
     /// Small instances and deadlines up to 1 s.
     #[arg(long)]
     quick: bool,
-    /// All published instances instead of every 16th.
+    /// All published instances instead of a few.
     #[arg(long)]
     all: bool,
     /// Only instances whose name contains this.
     #[arg(long)]
     only: Option<String>,
+    /// What more spot types per node cost, instead of the anytime table.
+    #[arg(long)]
+    flexibility: bool,
+    /// Run this build of benches/peers/karpenter instead of reading what was
+    /// recorded, and leave out the published instances.
+    #[arg(long, value_name = "PROGRAM")]
+    peer: Option<PathBuf>,
     /// Given by cargo.
     #[arg(long, hide = true)]
     bench: bool,
 }
 
-/// Family, pods, name.
-const WORLDS: [(&str, &str, &str); 9] = [
-    ("free", "1000", "free-1000-s1"),
-    ("constrained", "1000", "constrained-1000-s1"),
-    ("five", "1000", "five-1000"),
-    ("free", "10000", "free-10000-s1"),
-    ("constrained", "10000", "constrained-10000-s1"),
-    ("five", "5000", "five-5000"),
-    ("free", "50000", "free-50000-s1"),
-    ("constrained", "50000", "constrained-50000-s1"),
-    ("five", "20000", "five-20000"),
-];
+/// Published sets, and how many of them a run takes unless told otherwise.
+const SETS: [(&str, usize); 3] = [("falkenauer", 6), ("vsbpp-1d", 6), ("vsvbp", 6)];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let args = Args::parse();
@@ -49,26 +46,39 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let wanted = |name: &str| args.only.as_ref().is_none_or(|t| name.contains(t.as_str()));
     let recorded = karpenter::recorded(&shared.join("data/karpenter/provisioning.csv"))?;
-    tables::worlds_header();
-    for (family, pods, name) in WORLDS {
-        if !wanted(name) || args.quick && pods.len() > 4 {
+    if args.flexibility {
+        tables::flexibility_header()
+    } else {
+        tables::worlds_header()
+    }
+    let chosen = WORLDS.iter().filter(|w| wanted(w.0) && (!args.quick || w.1.is_small()));
+    for (name, source) in chosen.filter(|w| !args.flexibility || w.1.sells_spot()) {
+        let case = match source.read(name) {
+            Ok(case) => case,
+            Err(reason) => {
+                println!("SKIPPED {name}: {reason}");
+                continue;
+            }
+        };
+        if args.flexibility {
+            tables::flexibility(&case, Duration::from_secs(if args.quick { 1 } else { 5 }))?;
             continue;
         }
-        match instances::generated(name, &["--family", family, "--pods", pods]) {
-            Ok((objects, catalog)) => {
-                let document = Document { file: name.to_owned(), text: std::fs::read_to_string(&objects)? };
-                let world = reader::read(&[document], &ReadOptions::default())?;
-                let catalog = Catalog::parse(name, &std::fs::read_to_string(&catalog)?)?;
-                tables::worlds(name, &world, &catalog, recorded.get(name), if args.quick { 1.0 } else { 10.0 })?;
-            }
-            Err(reason) => println!("SKIPPED {name}: {reason}"),
-        }
+        let peer = match (&args.peer, &case.files) {
+            (Some(program), Some((objects, catalog))) => Some(karpenter::run(program, objects, catalog)?),
+            (Some(_), None) => None,
+            (None, _) => recorded.get(*name).cloned(),
+        };
+        tables::worlds(&case, peer.as_ref(), if args.quick { 1.0 } else { 10.0 })?;
     }
-    for set in ["falkenauer", "vsbpp-1d", "vsvbp"] {
+    if args.flexibility || args.peer.is_some() {
+        return Ok(());
+    }
+    for (set, few) in SETS {
         println!("\n{set}");
         let mut problems = formats::read(&shared.join(format!("data/vbp/{set}.jsonl.gz")))?;
         problems.retain(|p| wanted(&p.name) && p.upper.is_some());
-        let every = if args.all { 1 } else { 16 };
+        let every = if args.all { 1 } else { problems.len().div_ceil(few).max(1) };
         let chosen: Vec<_> = problems.into_iter().step_by(every).collect();
         let deadline = Duration::from_secs(if args.quick { 1 } else { 10 });
         println!("{}", tables::published(&chosen, deadline)?);

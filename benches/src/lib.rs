@@ -6,3 +6,4 @@ pub mod formats;
 pub mod instances;
 pub mod karpenter;
 pub mod tables;
+pub mod worlds;

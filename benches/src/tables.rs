@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use millwright_models::catalog::Catalog;
-use millwright_models::world::World;
-
 use crate::anytime::{self, AnytimeError, DEADLINES, Point};
 use crate::formats::{Problem, UNIT};
 use crate::karpenter::Recorded;
+use crate::worlds::Case;
+
+/// Spot types a node must be launchable as, in the table of what that costs.
+const SPOT_TYPES: [usize; 5] = [1, 3, 5, 10, 15];
 
 /// Solves each problem once and prints it; returns the summary line.
 pub fn published(problems: &[Problem], deadline: Duration) -> Result<String, AnytimeError> {
@@ -47,15 +48,9 @@ pub fn published(problems: &[Problem], deadline: Duration) -> Result<String, Any
 }
 
 /// Plans one world under each deadline and prints a row each.
-pub fn worlds(
-    name: &str,
-    world: &World,
-    catalog: &Catalog,
-    recorded: Option<&Recorded>,
-    most: f64,
-) -> Result<(), AnytimeError> {
+pub fn worlds(case: &Case, recorded: Option<&Recorded>, most: f64) -> Result<(), AnytimeError> {
     for seconds in DEADLINES.into_iter().filter(|s| *s <= most) {
-        let point = anytime::plan(world, catalog, Duration::from_secs_f64(seconds), 1)?;
+        let point = anytime::plan(&case.world, &case.catalog, Duration::from_secs_f64(seconds), 1)?;
         let cost = point.cost as f64 / 1e6;
         let peer = recorded.map_or_else(String::new, |r| {
             let partly = if r.unscheduled > 0 { format!(", {} left", r.unscheduled) } else { String::new() };
@@ -63,7 +58,7 @@ pub fn worlds(
         });
         println!(
             "{:<26} {:>6.1} {:>9.3} {:>11.4} {:>11.4} {:>8}  {:<18} {peer}{}",
-            name,
+            case.name,
             seconds,
             point.elapsed.as_secs_f64(),
             cost,
@@ -82,6 +77,33 @@ pub fn worlds_header() {
         "{:<26} {:>6} {:>9} {:>11} {:>11} {:>8}  {:<18} PEER",
         "INSTANCE", "ASKED", "SECONDS", "COST", "BOUND", "GAP", "SOURCE"
     );
+}
+
+/// Plans one world for several numbers of spot types and prints what each
+/// costs over one.
+pub fn flexibility(case: &Case, deadline: Duration) -> Result<(), AnytimeError> {
+    let mut single = None;
+    for k in SPOT_TYPES {
+        let point = anytime::plan(&case.world, &case.catalog, deadline, k)?;
+        let cost = point.cost as f64 / 1e6;
+        let first = *single.get_or_insert(cost);
+        println!(
+            "{:<26} {:>6} {:>11.4} {:>11.4} {:>9}  {}{}",
+            case.name,
+            k,
+            cost,
+            point.bound as f64 / 1e6,
+            format!("{:+.2} %", 100.0 * (cost / first - 1.0)),
+            point.source,
+            missing(&point),
+        );
+    }
+    Ok(())
+}
+
+/// Heads the rows of [`flexibility`].
+pub fn flexibility_header() {
+    println!("{:<26} {:>6} {:>11} {:>11} {:>9}  SOURCE", "INSTANCE", "TYPES", "COST", "BOUND", "PREMIUM");
 }
 
 fn percent(gap: Option<f64>) -> String {

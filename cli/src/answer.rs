@@ -21,6 +21,8 @@ pub struct Answer {
     pub gap: Option<f64>,
     pub engine: String,
     pub elapsed: Duration,
+    /// Until there was any plan.
+    pub first_answer: Option<Duration>,
     pub baseline: Baseline,
     pub flexibility_premium: i64,
     pub certificate: Value,
@@ -46,7 +48,7 @@ pub struct PlannedNode {
     pub daemons: Resources,
 }
 
-/// The same pods under first fit.
+/// The same pods under Karpenter's algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct Baseline {
     pub engine: String,

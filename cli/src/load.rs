@@ -1,7 +1,9 @@
 //! From files to the world and the catalogue.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
 use millwright_core::against::Proposal;
 use millwright_models::catalog::{self, Catalog};
 use millwright_models::lower;
@@ -9,36 +11,61 @@ use millwright_models::reader::{self, Document, ReadOptions};
 use millwright_models::world::World;
 use serde_json::Value;
 
+use crate::args::WorldArgs;
 use crate::failure::Failure;
+use crate::fields::Inspection;
 use crate::input;
 
 /// Region of the embedded catalogue where none is named.
 const REGION: &str = "us-east-1";
 
-/// Reads and validates every object that `paths` name. Files that cannot be
+/// Days after which prices are called old.
+const OLD: i32 = 90;
+
+/// Reads and validates every object that the paths name. Files that cannot be
 /// read and objects that are wrong are reported together; what can hardly be
 /// meant, seen from `catalog`, is among the world's warnings.
-pub fn world(paths: &[PathBuf], catalog: &Catalog) -> Result<World, Failure> {
-    let (sources, mut complaints) = input::read_all(paths);
+pub fn world(args: &WorldArgs, catalog: &Catalog) -> Result<World, Failure> {
+    let (sources, mut complaints) = input::read_all(&args.filename);
     // Beside manifests directories hold values of charts and the like.
     let (sources, other): (Vec<_>, Vec<_>) = sources.into_iter().partition(|s| !s.found || s.has_object());
     if complaints.is_empty() && sources.iter().all(|s| s.is_blank()) {
         complaints.push("there is no Kubernetes object in the input".to_owned());
     }
     let documents: Vec<Document> = sources.into_iter().map(|s| Document { file: s.name, text: s.text }).collect();
-    match reader::read(&documents, &ReadOptions::default()) {
-        Ok(mut world) if complaints.is_empty() => {
-            world.warnings.extend(other.iter().map(|s| format!("{}: left out, no Kubernetes object", s.name)));
-            let strange = lower::strange(&world, catalog);
-            world.warnings.extend(strange);
-            Ok(world)
-        }
-        Ok(_) => Err(Failure::Input(complaints)),
+    let mut inspection = Inspection::default();
+    let read = reader::read_watched(&documents, &ReadOptions::default(), &mut |object| inspection.look(object));
+    let slips = inspection.sentences();
+    if args.strict {
+        complaints.extend(slips.iter().cloned());
+    }
+    let mut world = match read {
+        Ok(world) if complaints.is_empty() => world,
+        Ok(_) => return Err(Failure::Input(complaints)),
         Err(errors) => {
             complaints.extend(errors.0.iter().map(ToString::to_string));
-            Err(Failure::Input(complaints))
+            return Err(Failure::Input(complaints));
         }
-    }
+    };
+    let read = std::mem::replace(&mut world.warnings, slips);
+    world.warnings.extend(read);
+    world.warnings.extend(other.iter().map(|s| format!("{}: left out, no Kubernetes object", s.name)));
+    let strange = lower::strange(&world, catalog);
+    world.warnings.extend(strange);
+    world.warnings.extend(old_prices(catalog, args.now.unwrap_or_else(Timestamp::now)));
+    Ok(world)
+}
+
+/// What to say of prices that were true long ago.
+fn old_prices(catalog: &Catalog, now: Timestamp) -> Option<String> {
+    let of = catalog.prices_of?;
+    let days = of.until(now.to_zoned(TimeZone::UTC).date()).ok()?.get_days();
+    (days > OLD).then(|| {
+        format!(
+            "the prices are of {of}, {days} days ago: EC2 may ask others now (--catalog FILE takes current ones, in the \
+             format that `millwright catalog show -o json` prints)"
+        )
+    })
 }
 
 /// The moves that `path` proposes: YAML documents, JSON, or a log with one

@@ -6,6 +6,7 @@ mod answer;
 mod args;
 mod commands;
 mod failure;
+mod fields;
 mod input;
 mod load;
 mod output;

@@ -198,6 +198,7 @@ fn answer(world: &World, decision: Decision) -> Answer {
         gap,
         engine: decision.engine,
         elapsed: decision.elapsed,
+        first_answer: decision.first_answer,
         baseline: baseline.unwrap_or_default(),
         flexibility_premium: decision.flexibility_premium,
         certificate: decision.certificate,

@@ -297,3 +297,40 @@ fn an_unknown_node_is_an_error_with_a_hint() {
     assert_eq!(ran.code, 1);
     assert!(ran.err.contains("there is no node claim-n1; is n1 meant?"), "{}", ran.err);
 }
+
+#[test]
+fn no_bound_is_below_that_of_the_ideal() {
+    let case = Case::new("audit-bounds", &cluster("100%"));
+    for price in ["0", "0.05", "0.2", "1"] {
+        let json = case.json(&["--disruption-price", price]);
+        let bound = number(&json["lower_bound_per_hour"]);
+        let told = json["claimed_bound_per_hour"].as_f64().unwrap_or(bound).max(bound);
+        let ideal = number(&json["ideal"]["lower_bound_per_hour"]);
+        assert!(told + 1e-6 >= ideal, "price {price}: {told} below {ideal}");
+        assert!(told <= number(&json["cost_per_hour"]) + 1e-6, "price {price}: {json}");
+    }
+    let table = case.audit(&["--disruption-price", "1"]);
+    assert!(!table.out.contains("no plan can be cheaper"), "{}", table.out);
+}
+
+#[test]
+fn a_node_on_its_way_out_does_not_stay() {
+    let gone =
+        node("n0").replacen("creationTimestamp", "deletionTimestamp: '2026-11-30T11:00:00Z', creationTimestamp", 1);
+    let text = cluster("0").replacen(&node("n0"), &gone, 1);
+    assert!(text.contains("deletionTimestamp"));
+    let json = Case::new("audit-leaving", &text).json(&[]);
+    let blocked: Vec<_> = json["blocked"].as_array().unwrap().iter().map(|b| b["node"].as_str().unwrap()).collect();
+    assert_eq!(blocked, ["n1", "n2", "n3"]);
+    assert!(json["warnings"].to_string().contains("1 node on the way out"), "{}", json["warnings"]);
+}
+
+#[test]
+fn a_node_whose_price_is_not_known_is_told_in_every_command() {
+    let text = cluster("0").replacen("instance-type: m.large", "instance-type: m.huge", 2);
+    let case = Case::new("audit-unpriced", &text);
+    let told = |json: &Value| json["warnings"].to_string().matches("the price of 1 node is not known").count();
+    assert_eq!(told(&case.json(&[])), 1);
+    let plan = run(&["plan", "-f", &case.objects, "--catalog", &case.catalog, "-o", "json", "--iterations", "1"]);
+    assert_eq!(told(&plan.json()), 1);
+}

@@ -104,3 +104,39 @@ fn values_of_a_chart_beside_its_manifests_are_left_out_with_a_warning() {
     let named = run(&["plan", "-f", &scratch.path("d/values.yaml")]);
     assert_eq!(named.code, 1, "named by the user, it must be right");
 }
+
+#[test]
+fn broken_text_is_explained_in_words_of_the_format() {
+    let bomb: String = ('a'..'h')
+        .zip('b'..='h')
+        .map(|(inner, outer)| format!("{outer}: &{outer} [{}]\n", vec![format!("*{inner}"); 9].join(",")))
+        .collect();
+    let cases: [(&str, String, &[&str]); 7] = [
+        ("key", "kind: Pod\nkind: Pod\n".to_owned(), &["key kind is given twice in one mapping"]),
+        ("list", "- kind: Pod\n".to_owned(), &["a list without kind"]),
+        ("json-list", "[{\"kind\": \"Pod\"}]".to_owned(), &["a list without kind"]),
+        ("word", "hello\n".to_owned(), &["not an object with apiVersion and kind"]),
+        ("half", "{\"kind\": \"Pod\", \"metadata\": {\"name".to_owned(), &["neither JSON (EOF", "nor YAML ("]),
+        ("chart", "kind: Pod\nmetadata: {name: {{ .Values.name }}}\n".to_owned(), &["helm template"]),
+        ("bomb", format!("kind: Pod\na: &a [x,x,x,x,x,x,x,x,x]\n{bomb}"), &["aliases grow without measure"]),
+    ];
+    for (name, text, words) in cases {
+        let ran = pipe(&["plan", "-f", "-"], &text);
+        assert_eq!(ran.code, 1, "{name}");
+        for word in words {
+            assert!(ran.err.contains(word), "{name}: no {word} in {}", ran.err);
+        }
+    }
+}
+
+#[test]
+fn a_request_that_no_machine_could_ever_hold_is_a_reason_and_no_error() {
+    let ran = pipe(&["plan", "-f", "-", "-o", "json", "--iterations", "1"], &pod("64Mi", "7Ei"));
+    assert_eq!(ran.code, 3, "{}", ran.err);
+    let unscheduled = &ran.json()["unscheduled"][0];
+    assert_eq!(unscheduled["pod"], "team/p");
+    assert_eq!(unscheduled["reasons"][0], "requests memory 7Ei, more than any machine has");
+    let many = pipe(&["plan", "-f", "-", "-o", "json", "--iterations", "1"], &pod("100m", "\"5000\""));
+    let reason = many.json()["unscheduled"][0]["reasons"][0].to_string();
+    assert!(reason.contains("requests cpu 5000 (is 5000m meant?)"), "{reason}");
+}

@@ -138,7 +138,7 @@ fn the_quickstart_beats_first_fit_and_uses_both_pools() {
         json["nodes"].as_array().expect("nodes").iter().filter_map(|n| n["pool"].as_str()).collect();
     assert_eq!(pools.into_iter().collect::<Vec<_>>(), ["general", "gpu"]);
     let table = plan(&["-f", QUICKSTART]);
-    for word in ["Lower bound", "First fit", "per month", "total", "gpu"] {
+    for word in ["Lower bound", "Baseline", "per month", "total", "gpu"] {
         assert!(table.out.contains(word), "no {word:?} in\n{}", table.out);
     }
     assert!(table.out.lines().all(|l| l.chars().count() <= 100), "wider than 100 columns:\n{}", table.out);

@@ -37,9 +37,9 @@ fn every_published_trace_is_read_whole() {
 #[test]
 fn what_is_dropped_is_counted_on_both_streams() {
     for (format, file, note) in [
-        ("openb", "openb-pods.csv.gz", "3078 pods ask for a part of a GPU"),
-        ("tianchi", "tianchi-apps.csv.gz", "10934 limits j:k with k > 0: dropped"),
-        ("dlrm", "dlrm-pods.csv.gz", "23871 pods ask for a share of an RDMA card: dropped"),
+        ("openb", "openb-pods.csv.gz", "3,078 pods with a part of a GPU"),
+        ("tianchi", "tianchi-apps.csv.gz", "10,934 limits j:k with k > 0: dropped"),
+        ("dlrm", "dlrm-pods.csv.gz", "23,871 pods with a share of an RDMA card: the share is dropped"),
     ] {
         let Some(ran) = imported(format, file, &[]) else { return };
         assert!(ran.err.contains(note), "{format}: {}", ran.err);

@@ -59,13 +59,20 @@ fn wrong_usage_exits_2() {
 
 #[test]
 fn commands_to_come_say_so() {
-    for args in [&["simulate", "s"][..], &["lint"], &["snapshot"], &["catalog", "refresh"], &["catalog", "diff"]] {
+    for args in [&["simulate", "s"][..], &["lint"], &["catalog", "refresh"], &["catalog", "diff"]] {
         let ran = run(args);
         assert_eq!(ran.code, 1, "{args:?}");
         assert!(ran.err.contains("not available in this version"), "{args:?}: {}", ran.err);
     }
     let help = run(&["--help"]).out;
     assert!(!help.contains("simulate"), "{help}");
+}
+
+#[test]
+fn a_snapshot_of_no_cluster_says_what_is_missing() {
+    let ran = run(&["snapshot", "--kubeconfig", "/nowhere/config"]);
+    assert_eq!(ran.code, 1, "{}", ran.err);
+    assert!(ran.out.is_empty() && ran.err.contains("/nowhere/config"), "{}", ran.err);
 }
 
 #[test]

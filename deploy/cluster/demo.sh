@@ -38,6 +38,18 @@ await() {
     done
 }
 
+# How planned placements came out: those of the controller's life so far.
+placements() {
+    local lines
+    exec 5<>"/dev/tcp/127.0.0.1/$metrics_port" || return 0
+    printf 'GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n' >&5
+    lines=$(grep -a '^millwright_placements_total{' <&5 || true)
+    exec 5>&-
+    awk '/outcome="left"|outcome="vanished"/ {next}
+        {all += $NF} /outcome="(as_planned|successor)"/ {right += $NF}
+        END {if (all) printf "%d of %d planned placements came true, %.1f %%\n", right, all, 100 * right / all}' <<<"$lines"
+}
+
 run() { [ "$(kubectl get deployment "$1" -o jsonpath='{.status.readyReplicas}')" = "$2" ]; }
 # Nothing waits, nothing is on its way, and that for five seconds.
 is_calm() {
@@ -54,9 +66,17 @@ all_have_team() {
     [ "$(count nodeclaims -l karpenter.sh/nodepool=demo,team=blue)" -gt 0 ] &&
         [ "$(count nodeclaims -l 'karpenter.sh/nodepool=demo,team!=blue')" -eq 0 ]
 }
+has_no_claims() { [ "$(count nodeclaims -l 'karpenter.sh/nodepool in (demo, short)')" -eq 0 ]; }
 is_replaced() {
     ! kubectl get nodeclaim "$1" >/dev/null 2>&1 && run short 2
 }
+
+if kubectl get nodepool demo >/dev/null 2>&1; then
+    step "an earlier demonstration is taken down"
+    kubectl delete deployment web short --ignore-not-found >/dev/null
+    kubectl delete nodepool demo short --ignore-not-found >/dev/null
+    await 180 has_no_claims
+fi
 
 step "a node class, a NodePool, and a Deployment of $pods pods"
 kubectl apply -f - <<YAML
@@ -113,6 +133,7 @@ await 180 run web "$pods"
 step "all $pods pods run"
 nodes
 events
+placements
 
 before=$(count nodeclaims -l karpenter.sh/nodepool=demo)
 step "$((pods * 2 / 5)) pods are enough: nodes are consolidated"
@@ -156,6 +177,7 @@ nodes
 events
 
 step "what it costs, and the proven minimum"
+placements
 if [ -x "$binaries/millwright" ]; then
     kubectl get pods,nodes,daemonsets,nodepools,nodeclaims,ec2nodeclasses,namespaces -A -o json |
         "$binaries/millwright" audit -f - --region us-east-1

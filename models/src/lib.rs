@@ -16,6 +16,7 @@ pub mod lift;
 pub mod lower;
 pub mod quantity;
 pub mod reader;
+pub mod redact;
 pub mod requirements;
 pub mod resources;
 pub mod rules;

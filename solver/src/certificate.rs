@@ -20,6 +20,11 @@
 //! (Farley 1990; Lagrangian duality), where the worth of a node is what its
 //! free room can hold by the same reckoning.
 //!
+//! **Whole units.** Pods are not liquid: of 3.9 cores pods of half a core use
+//! 3.5. With a [`Rounding`] the sums over `d` run over one more dimension, in
+//! which pods ask for `⌊r / unit⌋` and a place has `⌊A / unit⌋`: whole pods
+//! that keep within a dimension keep within that too (Chvátal 1973).
+//!
 //! **Values per domain.** An item may be worth different amounts in different
 //! domains of one key; it then counts with its cheapest domain. A rule that
 //! forces pods to spread makes that too pessimistic, so a [`SplitDuals`] moves
@@ -46,6 +51,8 @@ pub const U_SHIFT: u32 = 24;
 /// Multipliers that prove a lower bound.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Certificate {
+    /// Dimensions that count whole units, beside the instance's own.
+    pub roundings: Vec<Rounding>,
     /// Values of the served pods. For each shape and tier the counts add up to
     /// what the plan serves there (and, in the first tier, the residents of
     /// removable nodes that stay).
@@ -63,6 +70,22 @@ pub struct Certificate {
     pub budget_duals: Vec<Nanos>,
     /// Values that rules hold, at most one entry per rule.
     pub splits: Vec<SplitDuals>,
+}
+
+/// A dimension counted in whole units, rounded down on both sides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Rounding {
+    /// The dimension of the instance.
+    pub dim: usize,
+    /// The unit, positive, in the unit of the dimension.
+    pub unit: i64,
+}
+
+impl Rounding {
+    /// Whole units in an amount per dimension.
+    pub fn of(&self, amounts: &[i64]) -> i64 {
+        amounts[self.dim] / self.unit
+    }
 }
 
 /// Pods of one shape in one tier.
@@ -104,8 +127,8 @@ pub struct SplitDuals {
 pub struct BinProof {
     /// The bin.
     pub bin: usize,
-    /// A multiplier per dimension, non-negative, in 2^-[`U_SHIFT`] nano-dollars
-    /// per hour per unit of the resource.
+    /// A multiplier per dimension and then per rounding, non-negative, in
+    /// 2^-[`U_SHIFT`] nano-dollars per hour per unit.
     pub u: Vec<i64>,
 }
 

@@ -5,7 +5,7 @@
 mod tiny;
 
 use millwright_solver::bound::{Certifier, Served, served};
-use millwright_solver::certificate::{BinProof, Certificate, Item};
+use millwright_solver::certificate::{BinProof, Certificate, Item, Rounding};
 use millwright_solver::instance::{Instance, Micros};
 use millwright_solver::plan::Plan;
 use millwright_solver::{check, exact};
@@ -90,6 +90,17 @@ fn a_certificate_of_random_numbers_proves_nothing_false() {
                     item.by_domain.iter_mut().flat_map(|b| &mut b.dual).for_each(|v| change(&mut rng, v));
                 }
                 p.splits.iter_mut().flat_map(|s| &mut s.dual).for_each(|v| change(&mut rng, v));
+                // Any units will do, also if nothing was counted before.
+                for _ in 0..rng.random_range(0..3) {
+                    let (dim, unit) = (rng.random_range(0..i.dims), rng.random_range(1..6));
+                    p.roundings.push(Rounding { dim, unit });
+                    let us = p.bins.iter_mut().map(|b| &mut b.u).chain(p.nodes.iter_mut().map(|n| &mut n.u));
+                    for u in us {
+                        let most = u.iter().copied().max().unwrap_or(0).max(1);
+                        u.push(rng.random_range(0..=most));
+                        u.iter_mut().for_each(|u| change(&mut rng, u));
+                    }
+                }
                 p.limit_duals.iter_mut().chain(&mut p.supply_duals).for_each(|v| change(&mut rng, v));
                 if let Ok(bound) = check::certificate(&i, &plan, &p) {
                     accepted += 1;

@@ -8,7 +8,8 @@ mod families;
 use families::{Family, generate};
 use fixedbitset::FixedBitSet;
 use millwright_solver::bound::{Certifier, Round, Served};
-use millwright_solver::check;
+use millwright_solver::certificate::{Certificate, Rounding};
+use millwright_solver::check::{self, BrokenProof};
 use millwright_solver::engine::{Method, Options, solve};
 use millwright_solver::instance::*;
 use std::time::Duration;
@@ -110,4 +111,42 @@ fn a_bin_for_nobody_does_not_break_the_proof() {
     let instance = plain(100, vec![1000, 10], &[(vec![4000, 100], 200_000), (vec![40_000, 5], 10_000)]);
     let mut c = Certifier::new(&instance, &everybody(&instance));
     assert!(c.fluid() >= 4_999_990, "{}", c.best().0);
+}
+
+/// Three pods of a core and four of half a core, bins of 1.4 cores: two whole
+/// halves each, so five bins; liquid pods fill four.
+fn halves() -> Instance {
+    let mut instance = plain(4, vec![500], &[(vec![1400], 1_000_000)]);
+    instance.shapes.push(Shape { demand: vec![1000], count: 3, ..instance.shapes[0].clone() });
+    instance
+}
+
+#[test]
+fn whole_units_prove_what_liquid_pods_cannot() {
+    let instance = halves();
+    let mut c = Certifier::new(&instance, &everybody(&instance));
+    assert!(c.fluid() < 4_000_000);
+    while c.round(&|| false) != Round::Converged {}
+    assert!(c.best().0 >= 4_999_990, "{}", c.best().0);
+    assert_eq!(c.best().1.roundings, [Rounding { dim: 0, unit: 500 }]);
+}
+
+#[test]
+fn whole_units_are_counted_anew_by_the_check() {
+    let instance = halves();
+    let outcome = solve(&instance, &Options { iterations: Some(20), ..Options::default() }, &|| Duration::ZERO);
+    let outcome = outcome.unwrap();
+    assert_eq!(outcome.plan.bought.len(), 5);
+    let judge = |change: &dyn Fn(&mut Certificate)| {
+        let mut proof = outcome.certificate.clone();
+        change(&mut proof);
+        check::certificate(&instance, &outcome.plan, &proof)
+    };
+    assert_eq!(judge(&|_| {}), Ok(outcome.bound));
+    // At a unit of 450 the bin has three, and the pods take no more of them.
+    assert!(matches!(judge(&|p| p.roundings[0].unit = 450), Err(BrokenProof::Bin { .. })));
+    assert!(matches!(judge(&|p| p.roundings[0].unit = 0), Err(BrokenProof::Unit { .. })));
+    assert!(matches!(judge(&|p| p.roundings[0].unit = -500), Err(BrokenProof::Unit { .. })));
+    assert!(matches!(judge(&|p| p.roundings[0].dim = 1), Err(BrokenProof::Reference { .. })));
+    assert!(matches!(judge(&|p| p.roundings.clear()), Err(BrokenProof::Length { .. })));
 }

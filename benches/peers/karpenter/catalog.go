@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"sort"
@@ -27,12 +28,12 @@ type catalogFile struct {
 }
 
 type offeringEntry struct {
-	Zone          string  `json:"zone"`
-	CapacityType  string  `json:"capacityType"`
-	Price         float64 `json:"price"`
-	Available     *bool   `json:"available"`
-	ReservationID string  `json:"reservationId"`
-	Count         int     `json:"count"`
+	Zone          string      `json:"zone"`
+	CapacityType  string      `json:"capacityType"`
+	Price         json.Number `json:"price"`
+	Available     *bool       `json:"available"`
+	ReservationID string      `json:"reservationId"`
+	Count         int         `json:"count"`
 }
 
 // readCatalog turns a catalogue into instance types. What pods may take of a
@@ -69,7 +70,10 @@ func readCatalog(path string) ([]*cloudprovider.InstanceType, error) {
 		if _, told := capacity[corev1.ResourceEphemeralStorage]; !told {
 			capacity[corev1.ResourceEphemeralStorage] = resource.MustParse("1000Gi")
 		}
-		offerings, zones, capacityTypes := offeringsOf(t.Offerings)
+		offerings, zones, capacityTypes, err := offeringsOf(t.Offerings)
+		if err != nil {
+			return nil, fmt.Errorf("%s: type %s: %w", path, t.Name, err)
+		}
 		architecture := t.Architecture
 		if architecture == "" {
 			architecture = "amd64"
@@ -101,7 +105,7 @@ func readCatalog(path string) ([]*cloudprovider.InstanceType, error) {
 	return types, nil
 }
 
-func offeringsOf(entries []offeringEntry) (offerings cloudprovider.Offerings, zones, capacityTypes []string) {
+func offeringsOf(entries []offeringEntry) (offerings cloudprovider.Offerings, zones, capacityTypes []string, err error) {
 	seen := map[string]bool{}
 	note := func(list *[]string, value string) {
 		if !seen[value] {
@@ -114,8 +118,12 @@ func offeringsOf(entries []offeringEntry) (offerings cloudprovider.Offerings, zo
 		if o.ReservationID != "" {
 			labels[cloudprovider.ReservationIDLabel] = o.ReservationID
 		}
+		price, err := o.Price.Float64()
+		if err != nil {
+			return nil, nil, nil, fmt.Errorf("price of %s in %s: %w", o.CapacityType, o.Zone, err)
+		}
 		offerings = append(offerings, &cloudprovider.Offering{
-			Available: o.Available == nil || *o.Available, Price: o.Price, ReservationCapacity: o.Count,
+			Available: o.Available == nil || *o.Available, Price: price, ReservationCapacity: o.Count,
 			Requirements: scheduling.NewLabelRequirements(labels),
 		})
 		note(&zones, o.Zone)
@@ -123,7 +131,7 @@ func offeringsOf(entries []offeringEntry) (offerings cloudprovider.Offerings, zo
 	}
 	sort.Strings(zones)
 	sort.Strings(capacityTypes)
-	return offerings, zones, capacityTypes
+	return offerings, zones, capacityTypes, nil
 }
 
 func resources(amounts map[string]any) (corev1.ResourceList, error) {

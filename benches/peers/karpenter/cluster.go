@@ -132,8 +132,10 @@ func complete(objects []client.Object) {
 		if created := o.GetCreationTimestamp(); created.IsZero() {
 			o.SetCreationTimestamp(metav1.NewTime(time.Now().Add(-time.Hour)))
 		}
-		if o.GetDeletionTimestamp() == nil {
-			o.SetFinalizers(nil)
+		// An API server holds what is being deleted only for a finalizer's sake.
+		o.SetFinalizers(nil)
+		if o.GetDeletionTimestamp() != nil {
+			o.SetFinalizers([]string{"millwright.dev/peer"})
 		}
 		switch t := o.(type) {
 		case *v1.NodePool:

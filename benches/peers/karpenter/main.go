@@ -11,9 +11,12 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/karpenter/pkg/cloudprovider"
 	"sigs.k8s.io/karpenter/pkg/operator/logging"
@@ -27,6 +30,8 @@ type node struct {
 	CapacityType string   `json:"capacity_type"`
 	Price        float64  `json:"price_per_hour"`
 	Pods         []string `json:"pods"`
+	// Labels that template and requirements give the node.
+	Labels map[string]string `json:"labels"`
 }
 
 type result struct {
@@ -36,6 +41,10 @@ type result struct {
 	ElapsedMs   float64 `json:"elapsed_ms"`
 	OnExisting  int     `json:"on_existing"`
 	Nodes       []node  `json:"nodes"`
+	// Pods by the node that exists.
+	Existing map[string][]string `json:"existing"`
+	// Why pods found no place.
+	Refused map[string]string `json:"refused"`
 }
 
 func cheapest(kinds []*cloudprovider.InstanceType, allowed scheduling.Requirements) (name string, best *cloudprovider.Offering) {
@@ -59,14 +68,22 @@ func plan(c *cluster) (*result, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &result{Engine: "karpenter", ElapsedMs: float64(time.Since(began).Microseconds()) / 1000, Nodes: []node{}}
+	out := &result{Engine: "karpenter", ElapsedMs: float64(time.Since(began).Microseconds()) / 1000, Nodes: []node{},
+		Existing: map[string][]string{}, Refused: map[string]string{}}
 	placed := 0
 	for _, claim := range scheduled.NewNodeClaims {
 		name, offering := cheapest(claim.InstanceTypeOptions, claim.Requirements)
 		if offering == nil {
 			return nil, fmt.Errorf("a claim of pool %s allows no offering", claim.NodePoolName)
 		}
-		bought := node{Pool: claim.NodePoolName, InstanceType: name, Zone: offering.Zone(), CapacityType: offering.CapacityType(), Price: offering.Price}
+		bought := node{Pool: claim.NodePoolName, InstanceType: name, Zone: offering.Zone(), CapacityType: offering.CapacityType(), Price: offering.Price,
+			Pods: []string{}, Labels: map[string]string{}}
+		maps.Copy(bought.Labels, claim.Labels)
+		for key, requirement := range claim.Requirements {
+			if requirement.Operator() == corev1.NodeSelectorOpIn {
+				bought.Labels[key] = slices.Min(requirement.Values())
+			}
+		}
 		for _, pod := range claim.Pods {
 			bought.Pods = append(bought.Pods, pod.Namespace+"/"+pod.Name)
 		}
@@ -76,6 +93,12 @@ func plan(c *cluster) (*result, error) {
 	}
 	for _, existing := range scheduled.ExistingNodes {
 		out.OnExisting += len(existing.Pods)
+		for _, pod := range existing.Pods {
+			out.Existing[existing.Name()] = append(out.Existing[existing.Name()], pod.Namespace+"/"+pod.Name)
+		}
+	}
+	for pod, why := range scheduled.PodErrors {
+		out.Refused[pod.Namespace+"/"+pod.Name] = why.Error()
 	}
 	// Pods that its own limit of 60 s left in the queue are in no list.
 	out.Unscheduled = len(pending) - placed - out.OnExisting

@@ -32,7 +32,7 @@ pub enum Command {
     Audit(AuditArgs),
     /// Check a plan and its certificate with independent code
     Verify(VerifyArgs),
-    /// The smallest set of reasons that a pod stays pending, and what would help
+    /// Why a pod stays pending or a node stays, and what would help
     Explain(ExplainArgs),
     /// The EC2 catalogue: types, capacity, allocatable, prices
     Catalog(CatalogArgs),
@@ -44,8 +44,26 @@ pub enum Command {
     Simulate(Later),
     #[command(hide = true)]
     Lint(Later),
-    #[command(hide = true)]
-    Snapshot(Later),
+    /// Capture a running cluster to a file that the other commands read
+    Snapshot(SnapshotArgs),
+}
+
+#[derive(Debug, ClapArgs)]
+pub struct SnapshotArgs {
+    /// Where to write; standard output if not given
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Replace names, namespaces, labels and images by tokens that still match each other, and leave
+    /// out all that decides nothing (commands, environment, annotations, messages): plans and audits
+    /// come out at the same cost
+    #[arg(long)]
+    pub redact: bool,
+    /// How to reach the cluster; else $KUBECONFIG, ~/.kube/config, or the cluster this runs in
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+    /// Another context than the current one
+    #[arg(long, value_name = "NAME")]
+    pub context: Option<String>,
 }
 
 /// A command of the contract that this version does not have.
@@ -145,6 +163,9 @@ pub struct WorldArgs {
     /// File, directory or - for standard input; Kubernetes YAML or JSON. May be repeated
     #[arg(short, long = "filename", value_name = "PATH", required = true)]
     pub filename: Vec<PathBuf>,
+    /// Refuse fields and kinds that do not exist, instead of warning of them
+    #[arg(long)]
+    pub strict: bool,
     /// Region of the embedded catalogue [default: us-east-1]
     #[arg(long, conflicts_with = "catalog")]
     pub region: Option<String>,
@@ -169,8 +190,11 @@ pub struct WorldArgs {
 }
 
 #[derive(Debug, ClapArgs)]
+#[command(after_help = "Region, spot types, policies, gates and time are those that stand in the plan: no default \
+applies, and a flag that contradicts the plan is refused. Give the same objects, and the same --catalog if there was \
+one. Exit code 0 if everything holds, 1 if anything does not.")]
 pub struct VerifyArgs {
-    /// A plan as `millwright plan -o json` printed it, or - for standard input
+    /// What `millwright plan -o json` or `millwright audit -o json` printed; - for standard input
     #[arg(value_name = "PLAN.json")]
     pub plan: PathBuf,
     #[command(flatten)]
@@ -181,7 +205,12 @@ pub struct VerifyArgs {
 }
 
 #[derive(Debug, ClapArgs)]
-#[command(subcommand_required = true, arg_required_else_help = true)]
+#[command(
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = "Examples:\n  millwright explain pod shop/cart-0 -f cluster.yaml\n  \
+                  millwright explain node ip-10-0-1-17.ec2.internal -f cluster.yaml"
+)]
 pub struct ExplainArgs {
     #[command(subcommand)]
     pub command: ExplainCommand,
@@ -304,7 +333,7 @@ pub enum Engine {
     Auto,
     /// Exactly, or as far as the deadline allows, with a warning
     Exact,
-    /// First fit, as Karpenter does it
+    /// First fit, Millwright's own; what Karpenter's algorithm would do stands under Baseline
     Greedy,
 }
 

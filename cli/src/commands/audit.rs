@@ -10,7 +10,7 @@ use crate::{load, planner, stdio};
 pub fn run(args: &AuditArgs) -> Result<Outcome, Failure> {
     let progress = Progress::start("reading");
     let catalog = load::catalog(args.world.region.as_deref(), args.world.catalog.as_deref())?;
-    let world = load::world(&args.world.filename, &catalog)?;
+    let world = load::world(&args.world, &catalog)?;
     let proposal = args.against.as_deref().map(load::proposal).transpose()?;
     progress.now("auditing");
     let audit = planner::audit(&world, &catalog, args)?;

@@ -17,7 +17,7 @@ pub fn pod(args: &ExplainPodArgs) -> Result<Outcome, Failure> {
     }
     let progress = Progress::start("reading");
     let catalog = load::catalog(args.world.region.as_deref(), args.world.catalog.as_deref())?;
-    let world = load::world(&args.world.filename, &catalog)?;
+    let world = load::world(&args.world, &catalog)?;
     progress.now("planning");
     let options = planner::options(&args.world, &args.search);
     let began = Instant::now();
@@ -37,7 +37,7 @@ pub fn pod(args: &ExplainPodArgs) -> Result<Outcome, Failure> {
 pub fn node(args: &ExplainNodeArgs) -> Result<Outcome, Failure> {
     let progress = Progress::start("reading");
     let catalog = load::catalog(args.world.region.as_deref(), args.world.catalog.as_deref())?;
-    let world = load::world(&args.world.filename, &catalog)?;
+    let world = load::world(&args.world, &catalog)?;
     progress.now("auditing");
     let answer = planner::explain_node(&world, &catalog, args)?;
     drop(progress);

@@ -6,6 +6,7 @@ mod crds;
 mod explain;
 mod import_trace;
 mod plan;
+mod snapshot;
 mod verify;
 
 use crate::args::{CatalogCommand, Command, ExplainCommand};
@@ -30,7 +31,7 @@ pub fn run(command: Command) -> Result<Outcome, Failure> {
         Command::ImportTrace(args) => import_trace::run(&args),
         Command::Simulate(_) => later("simulate"),
         Command::Lint(_) => later("lint"),
-        Command::Snapshot(_) => later("snapshot"),
+        Command::Snapshot(args) => snapshot::run(&args),
         Command::Crds => crds::run(),
     }
 }

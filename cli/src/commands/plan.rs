@@ -11,7 +11,7 @@ use super::catalog::provenance;
 pub fn run(args: &PlanArgs) -> Result<Outcome, Failure> {
     let progress = Progress::start("reading");
     let catalog = load::catalog(args.world.region.as_deref(), args.world.catalog.as_deref())?;
-    let world = load::world(&args.world.filename, &catalog)?;
+    let world = load::world(&args.world, &catalog)?;
     progress.now("planning");
     let decision = planner::plan(&world, &catalog, args)?;
     drop(progress);

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::args::{ShortOutput, VerifyArgs, WorldArgs};
 use crate::failure::{Failure, Outcome};
-use crate::output::style::paragraph;
+use crate::output::verified;
 use crate::progress::Progress;
 use crate::{input, load, stdio};
 
@@ -18,27 +18,22 @@ pub fn run(args: &VerifyArgs) -> Result<Outcome, Failure> {
     agree(&args.world, options)?;
     let region = args.world.region.as_deref().or(options["region"].as_str());
     let catalog = load::catalog(region, args.world.catalog.as_deref())?;
-    let world = load::world(&args.world.filename, &catalog)?;
+    let world = load::world(&args.world, &catalog)?;
     progress.now("checking");
     let verdict =
         provision::verify(&world, &catalog, &plan).map_err(|e| Failure::input(format!("{}: {e}", source.name)))?;
     drop(progress);
     match args.output {
         ShortOutput::Json => {
-            let text = json!({"ok": verdict.ok(), "broken": verdict.broken});
+            let checked = if verdict.ok() { verified::checked(&plan) } else { Vec::new() };
+            let text = json!({
+                "ok": verdict.ok(), "broken": verdict.broken, "checked": checked, "unchecked": verified::unchecked(&plan)
+            });
             stdio::print(|out| writeln!(out, "{text:#}"))?;
         }
-        ShortOutput::Table => stdio::print(|out| out.write_all(table(&verdict.broken).as_bytes()))?,
+        ShortOutput::Table => stdio::print(|out| out.write_all(verified::text(&plan, &verdict.broken).as_bytes()))?,
     }
     Ok(if verdict.ok() { Outcome::Done } else { Outcome::Refuted })
-}
-
-fn table(broken: &[String]) -> String {
-    if broken.is_empty() {
-        return "The plan and its certificate hold.\n".to_owned();
-    }
-    let lines: String = broken.iter().map(|line| paragraph("  - ", line)).collect();
-    format!("The plan does not hold:\n{lines}")
 }
 
 /// Refuses flags that say something else than the plan: it would not be the

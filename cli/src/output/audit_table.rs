@@ -7,7 +7,7 @@ use millwright_core::provision::gap;
 
 use super::audit_baseline;
 use super::money::{month, text};
-use super::plan_table::{distance, warnings};
+use super::plan_table::warnings;
 use super::style::{counted, paragraph, table};
 use super::unscheduled;
 use crate::planner::Heuristic;
@@ -37,11 +37,11 @@ fn money(a: &Audit, heuristic: &Heuristic, prices: &str) -> String {
     let mut lines: Vec<(&str, String)> = vec![
         ("Cost now", hourly(a.current_cost)),
         ("After the wave", format!("{}: {}", hourly(first.cost), saving(saved, a.current_cost))),
-        ("Lower bound", format!("{} per hour: {}", text(first.bound, 4), distance(gap(first.cost, first.bound)))),
+        ("Lower bound", format!("{} per hour: {}", text(first.bound, 4), distance(a, first.bound))),
     ];
     if let Some(claimed) = first.claimed_bound {
-        let line = format!("{} per hour by branching: {}", text(claimed, 4), distance(gap(first.cost, claimed)));
-        lines.push(("Not certified", line));
+        let by = if claimed == a.ideal.bound { "that of the ideal" } else { "by branching" };
+        lines.push(("Not certified", format!("{} per hour, {by}: {}", text(claimed, 4), distance(a, claimed))));
     }
     if let Some(last) = a.waves.last().filter(|_| a.waves.len() > 1) {
         let saved = saving(a.current_cost - last.cost, a.current_cost);
@@ -69,6 +69,28 @@ fn money(a: &Audit, heuristic: &Heuristic, prices: &str) -> String {
     lines.iter().map(|(name, value)| paragraph(&format!("{name:<16}"), value)).collect()
 }
 
+/// How far the wave is from a bound, in words. With a price on disruption the
+/// bound is for waves that disrupt as much; others may end lower and save less
+/// than they disrupt.
+fn distance(a: &Audit, bound: i64) -> String {
+    let cost = a.waves[0].cost;
+    let priced = a.disruption_price > 0 && bound != a.ideal.bound;
+    match gap(cost, bound) {
+        Some(gap) if gap <= 0.0 && priced => {
+            "no legal wave is worth more, the price on disruption taken off what it saves".to_owned()
+        }
+        Some(gap) if gap <= 0.0 => "no legal wave ends cheaper".to_owned(),
+        Some(gap) if priced => {
+            format!(
+                "a legal wave of the same disruption could end at most {:.2} % cheaper",
+                (1.0 - 1.0 / (1.0 + gap)) * 100.0
+            )
+        }
+        Some(gap) => format!("the wave ends at most {:.2} % above the minimum", gap * 100.0),
+        None => "nothing is proven".to_owned(),
+    }
+}
+
 fn hourly(micros: i64) -> String {
     format!("{} per hour, {} per month of 730 h", text(micros, 4), month(micros))
 }
@@ -85,7 +107,7 @@ fn saving(saved: i64, of: i64) -> String {
 fn changes(w: &Wave) -> String {
     if w.is_nothing() {
         return if w.cost <= w.least() {
-            "Nothing to do: no legal wave is cheaper.\n".to_owned()
+            "Nothing to do: no legal wave saves more than it disrupts.\n".to_owned()
         } else {
             "Nothing to do: no cheaper legal wave was found in this time (that there is none is not proven).\n"
                 .to_owned()

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::{Error, Result, Write};
 
+use jiff::civil::Date;
 use millwright_models::catalog::{Catalog, Offering, file};
 use millwright_models::quantity;
 use millwright_models::resources::Resources;
@@ -18,6 +19,8 @@ struct Document<'a> {
     kind: &'a str,
     region: &'a str,
     source: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    prices_of: Option<Date>,
     types: Vec<Type<'a>>,
 }
 
@@ -56,6 +59,7 @@ pub fn write(catalog: &Catalog, shown: &[Shown<'_>], out: &mut dyn Write) -> Res
         region: &catalog.region,
         // What a file says of itself is no longer built in.
         source: catalog.source.trim_start_matches("embedded: "),
+        prices_of: catalog.prices_of,
         types: shown.iter().map(describe).collect(),
     };
     serde_json::to_writer_pretty(&mut *out, &document).map_err(Error::from)?;

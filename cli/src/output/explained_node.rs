@@ -36,9 +36,10 @@ fn message(e: &NodeExplanation) -> String {
     match &e.goes {
         Some(moves) => {
             format!(
-                "node {} ({price} per hour) goes with the wave that is legal now; {} move",
+                "node {} ({price} per hour) goes with the wave that is legal now; {} {}",
                 e.node,
-                counted(moves.len(), "pod")
+                counted(moves.len(), "pod"),
+                if moves.len() == 1 { "moves" } else { "move" }
             )
         }
         None => format!("node {} ({price} per hour) stays in the wave that is legal now", e.node),

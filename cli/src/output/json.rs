@@ -15,6 +15,8 @@ struct Plan<'a> {
     gap: Option<f64>,
     engine: &'a str,
     elapsed_ms: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    first_answer_ms: Option<f64>,
     nodes: Vec<Node<'a>>,
     existing: Vec<Existing<'a>>,
     unscheduled: Vec<Unscheduled<'a>>,
@@ -74,6 +76,7 @@ fn plan(d: &Answer) -> Plan<'_> {
         gap: d.gap,
         engine: &d.engine,
         elapsed_ms: millis(d.elapsed),
+        first_answer_ms: d.first_answer.map(millis),
         nodes: d.nodes.iter().map(node).collect(),
         existing: d.existing.iter().map(|(node, pods)| Existing { node, pods }).collect(),
         unscheduled: d.unscheduled.iter().map(|(pod, reasons)| Unscheduled { pod, reasons }).collect(),

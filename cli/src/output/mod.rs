@@ -14,4 +14,5 @@ pub mod money;
 pub mod plan_table;
 pub mod style;
 pub mod unscheduled;
+pub mod verified;
 pub mod yaml;

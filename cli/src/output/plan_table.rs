@@ -12,7 +12,7 @@ const ROWS: usize = 40;
 
 /// Nodes, money, what has no place, warnings.
 pub fn render(decision: &Answer, prices: &str) -> String {
-    let mut out = nodes(&decision.nodes);
+    let mut out = if decision.nodes.is_empty() { nothing(decision) } else { nodes(&decision.nodes) };
     out += &existing(decision);
     out += "\n";
     out += &money(decision, prices);
@@ -25,11 +25,21 @@ pub fn render(decision: &Answer, prices: &str) -> String {
     out
 }
 
+/// Why no node is bought.
+fn nothing(decision: &Answer) -> String {
+    let left = decision.unscheduled.len();
+    let placed = decision.existing.iter().any(|(_, pods)| !pods.is_empty());
+    let sentence = match (left, placed) {
+        (0, false) => "Nothing to buy: no pod waits for a place.".to_owned(),
+        (0, true) => "Nothing to buy: the pods fit the nodes that exist.".to_owned(),
+        (1, _) => "No node that could be bought would take the pod that waits (reason below).".to_owned(),
+        (n, _) => format!("No node that could be bought would take any of {n} pods that wait (reasons below)."),
+    };
+    paragraph("", &sentence)
+}
+
 /// Equal nodes in one row, the most expensive row first.
 fn nodes(nodes: &[PlannedNode]) -> String {
-    if nodes.is_empty() {
-        return "Nothing to buy.\n".to_owned();
-    }
     type Key<'a> = (&'a str, &'a str, &'a str, &'a str, i64);
     let mut groups: BTreeMap<Key<'_>, (usize, usize)> = BTreeMap::new();
     for n in nodes {
@@ -91,13 +101,9 @@ fn existing(decision: &Answer) -> String {
     let pods: usize = used.iter().map(|(_, pods)| pods.len()).sum();
     let names: Vec<&str> = used.iter().take(3).map(|(node, _)| node.as_str()).collect();
     let more = if used.len() > names.len() { ", …" } else { "" };
-    let takes = if used.len() == 1 { "takes" } else { "take" };
-    let sentence = format!(
-        "{} that exist {takes} {} ({}{more})",
-        counted(used.len(), "node"),
-        counted(pods, "pod"),
-        names.join(", ")
-    );
+    let exist = if used.len() == 1 { "that exists takes" } else { "that exist take" };
+    let sentence =
+        format!("{} {exist} {} ({}{more})", counted(used.len(), "node"), counted(pods, "pod"), names.join(", "));
     format!("\n{}", paragraph("", &sentence))
 }
 
@@ -110,7 +116,7 @@ fn money(d: &Answer, prices: &str) -> String {
         let line = format!("{} per hour by branching: {}", text(claimed, 4), distance(nearer));
         lines.push(("Not certified", line));
     }
-    lines.push(("First fit", first_fit(d)));
+    lines.push(("Baseline", baseline(d)));
     if d.current_cost > 0 {
         lines.push(("Existing nodes", format!("{} per hour, not in the cost above", text(d.current_cost, 4))));
     }
@@ -132,10 +138,15 @@ pub fn distance(gap: Option<f64>) -> String {
     }
 }
 
-/// What the usual algorithm would buy, and the difference.
-fn first_fit(d: &Answer) -> String {
+/// What Karpenter's algorithm would buy, and the difference.
+fn baseline(d: &Answer) -> String {
     let base = &d.baseline;
-    let mut line = format!("{} per hour on {} ({})", text(base.cost, 4), counted(base.nodes, "node"), base.engine);
+    let mut line = format!(
+        "{} per hour on {} by Karpenter's algorithm ({})",
+        text(base.cost, 4),
+        counted(base.nodes, "node"),
+        base.engine
+    );
     let saved = base.cost - d.cost;
     // Who serves fewer pods spends less: that is no saving.
     if d.unscheduled.len() > base.unscheduled {

@@ -86,8 +86,8 @@ pub fn read(mut table: Table, selection: &mut Selection) -> Result<Trace, String
             });
         }
     }
-    trace.note(parts, "pods ask for a part of a GPU: rounded up to a whole one");
-    trace.note(rdma, "pods ask for a share of an RDMA card: dropped");
+    trace.note(parts, "pod", "with a part of a GPU: rounded up to a whole one");
+    trace.note(rdma, "pod", "with a share of an RDMA card: the share is dropped");
     Ok(trace)
 }
 
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!((&spread["maxSkew"], &spread["labelSelector"]["matchLabels"]["service"]), (&8.into(), &"a0".into()));
         assert!(trace.documents[3]["spec"]["template"]["spec"].get("topologySpreadConstraints").is_none());
         assert!(
-            trace.notes.iter().any(|n| n == "2 pods ask for a share of an RDMA card: dropped"),
+            trace.notes.iter().any(|n| n == "2 pods with a share of an RDMA card: the share is dropped"),
             "{:?}",
             trace.notes
         );

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use crate::args::{TraceArgs, TraceFormat};
 use crate::failure::Failure;
+use crate::output::style::counted;
 use table::Table;
 
 /// What to take from a trace.
@@ -62,9 +63,9 @@ impl Trace {
     }
 
     /// Adds a note if there was anything to count.
-    fn note(&mut self, count: u64, what: &str) {
+    fn note(&mut self, count: u64, noun: &str, what: &str) {
         if count > 0 {
-            self.notes.push(format!("{count} {what}"));
+            self.notes.push(format!("{} {what}", counted(count as usize, noun)));
         }
     }
 

@@ -82,8 +82,8 @@ pub fn read(mut table: Table, selection: &mut Selection, models33: bool) -> Resu
             ..Workload::default()
         });
     }
-    trace.note(parts, "pods ask for a part of a GPU: rounded up to a whole one");
-    trace.note(unknown, "pods name only GPU models that EC2 does not sell: the wish is dropped");
+    trace.note(parts, "pod", "with a part of a GPU: rounded up to a whole one");
+    trace.note(unknown, "pod", "with none but GPU models that EC2 does not sell: the wish is dropped");
     Ok(trace)
 }
 
@@ -138,7 +138,7 @@ mod tests {
         let requests = &gpu["template"]["spec"]["containers"][0]["resources"]["requests"];
         assert_eq!(requests["nvidia.com/gpu"], "1");
         assert_eq!(requests["cpu"], "12000m");
-        assert_eq!(trace.notes, ["2 pods ask for a part of a GPU: rounded up to a whole one"]);
+        assert_eq!(trace.notes, ["2 pods with a part of a GPU: rounded up to a whole one"]);
     }
 
     #[test]

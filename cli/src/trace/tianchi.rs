@@ -64,10 +64,10 @@ pub fn read(mut table: Table, selection: &mut Selection) -> Result<Trace, String
             ..Workload::default()
         });
     }
-    trace.note(rules, "limits of 0 became anti-affinity on the machine");
-    trace.note(loose, "limits j:k with k > 0: dropped");
-    trace.note(loose_self, "limits on an application beside itself with k > 0: dropped");
-    trace.note(absent, "limits of 0 towards applications that are not taken: dropped");
+    trace.note(rules, "limit", "of 0 became anti-affinity on the machine");
+    trace.note(loose, "limit", "j:k with k > 0: dropped");
+    trace.note(loose_self, "limit", "on an application beside itself with k > 0: dropped");
+    trace.note(absent, "limit", "of 0 towards applications that are not taken: dropped");
     Ok(trace)
 }
 
@@ -112,9 +112,9 @@ mod tests {
             trace.notes,
             [
                 "3 limits of 0 became anti-affinity on the machine",
-                "1 limits j:k with k > 0: dropped",
+                "1 limit j:k with k > 0: dropped",
                 "2 limits on an application beside itself with k > 0: dropped",
-                "1 limits of 0 towards applications that are not taken: dropped",
+                "1 limit of 0 towards applications that are not taken: dropped",
             ]
         );
     }

@@ -88,8 +88,14 @@ pub fn offers(world: &World, catalog: &Catalog, claim: &NodeClaim, gates: &Gates
 fn named<'c>(catalog: &'c Catalog, wanted: &Requirements) -> Cow<'c, Catalog> {
     let Some(names) = wanted.get(labels::INSTANCE_TYPE) else { return Cow::Borrowed(catalog) };
     let types = catalog.types.iter().filter(|t| names.has(&t.name)).cloned().collect();
-    let Catalog { region, source, digest, .. } = catalog;
-    Cow::Owned(Catalog { region: region.clone(), source: source.clone(), types, digest: digest.clone() })
+    let Catalog { region, source, prices_of, digest, .. } = catalog;
+    Cow::Owned(Catalog {
+        region: region.clone(),
+        source: source.clone(),
+        prices_of: *prices_of,
+        types,
+        digest: digest.clone(),
+    })
 }
 
 /// A pool that asks for nothing: the claim says it all, and its pool may have

@@ -7,6 +7,7 @@
 pub mod against;
 pub mod balanced;
 pub mod budgets;
+pub mod buffers;
 pub mod candidates;
 pub mod consolidatable;
 pub mod consolidate;

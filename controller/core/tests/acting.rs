@@ -4,10 +4,14 @@
 
 #[path = "acting/actors.rs"]
 mod actors;
+#[path = "acting/buffers.rs"]
+mod buffers;
 #[path = "support/dice.rs"]
 mod dice;
 #[path = "acting/disruption.rs"]
 mod disruption;
+#[path = "acting/holds.rs"]
+mod holds;
 #[path = "support/json.rs"]
 mod json;
 #[path = "acting/landing.rs"]
@@ -20,5 +24,9 @@ mod provisioning;
 mod room;
 #[path = "acting/storm.rs"]
 mod storm;
+#[path = "acting/vanished.rs"]
+mod vanished;
 #[path = "acting/waves.rs"]
 mod waves;
+#[path = "acting/work.rs"]
+mod work;

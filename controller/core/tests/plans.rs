@@ -186,3 +186,84 @@ fn explanations_never_contradict_the_plan() {
     }
     assert!(explained > 15 && helped * 2 > explained, "{explained} explained, {helped} with a remedy");
 }
+
+/// A cluster whose nodes take few volumes and whose pods share claims.
+fn sharing(random: &mut Random) -> Vec<Value> {
+    const EBS: &str = "ebs.csi.aws.com";
+    let class = json!({"apiVersion": "storage.k8s.io/v1", "kind": "StorageClass", "metadata": {"name": "s"},
+        "provisioner": EBS, "volumeBindingMode": "WaitForFirstConsumer"});
+    let pool = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "p"}, "spec":
+        {"template": {"spec": {"expireAfter": "Never", "requirements": [], "nodeClassRef":
+            {"group": "karpenter.k8s.aws", "kind": "EC2NodeClass", "name": "default"}}}}});
+    let mut all = vec![class, pool];
+    for claim in 0..5 {
+        all.push(json!({"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": format!("c{claim}"),
+            "namespace": "default"}, "spec": {"storageClassName": "s"}, "status": {"phase": "Pending"}}));
+    }
+    let pod = |random: &mut Random, name: String, node: Option<usize>| {
+        let mut claims: Vec<usize> = (0..1 + random.below(2)).map(|_| random.below(5)).collect();
+        claims.dedup();
+        let volumes: Vec<Value> = claims
+            .iter()
+            .map(|c| json!({"name": format!("v{c}"), "persistentVolumeClaim": {"claimName": format!("c{c}")}}))
+            .collect();
+        let mut spec = json!({"volumes": volumes, "containers": [{"name": "c", "resources": {"requests":
+            {"cpu": "100m", "memory": "64Mi"}}}]});
+        node.iter().for_each(|n| spec["nodeName"] = json!(format!("n{n}")));
+        json!({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "default"}, "spec": spec})
+    };
+    for n in 0..random.below(3) {
+        let amounts = json!({"cpu": 8, "memory": "16Gi", "pods": 50});
+        all.push(json!({"apiVersion": "v1", "kind": "Node", "metadata": {"name": format!("n{n}"), "labels":
+            {"topology.kubernetes.io/zone": "z1"}}, "status": {"allocatable": amounts, "capacity": amounts}}));
+        let count = 2 + random.below(3);
+        all.push(json!({"apiVersion": "storage.k8s.io/v1", "kind": "CSINode", "metadata": {"name": format!("n{n}")},
+            "spec": {"drivers": [{"name": EBS, "nodeID": "n", "topologyKeys": [], "allocatable": {"count": count}}]}}));
+        for i in 0..random.below(2) {
+            all.push(pod(random, format!("run-{n}-{i}"), Some(n)));
+        }
+    }
+    for i in 0..3 + random.below(6) {
+        all.push(pod(random, format!("wait-{i}"), None));
+    }
+    all
+}
+
+#[test]
+fn sch_145_sch_256_no_node_attaches_more_volumes_than_it_takes() {
+    let mut lab = lab();
+    lab["types"].as_array_mut().unwrap().iter_mut().for_each(|t| t["volumeAttachments"] = json!(4));
+    let catalog = parsed(&lab);
+    let (mut shared, mut left) = (0, 0);
+    for seed in 0..120 {
+        let world = &world(&sharing(&mut Random(seed)));
+        let decision = planned(world, &catalog);
+        let distinct = |pods: &mut dyn Iterator<Item = usize>| {
+            let volumes = pods.flat_map(|p| &world.pods[p].spec.volumes);
+            let all: Vec<&str> =
+                volumes.filter_map(|v| Some(v.persistent_volume_claim.as_ref()?.claim_name.as_str())).collect();
+            let mut once = all.clone();
+            once.sort_unstable();
+            once.dedup();
+            (once.len(), all.len())
+        };
+        let on = |node: &str| -> Vec<usize> {
+            (0..world.pods.len()).filter(|p| world.pods[*p].node_name.as_deref() == Some(node)).collect()
+        };
+        for (node, pods) in &decision.existing {
+            let limit =
+                world.csi_nodes.iter().find(|c| c.meta.name == *node).unwrap().drivers["ebs.csi.aws.com"].unwrap();
+            let (once, all) = distinct(&mut on(node).into_iter().chain(pods.iter().copied()));
+            assert!(once <= limit as usize, "seed {seed}: {node} attaches {once} of {limit}");
+            shared += usize::from(all > limit as usize);
+        }
+        for node in &decision.nodes {
+            let (once, all) = distinct(&mut node.pods.iter().copied());
+            assert!(once <= 4, "seed {seed}: a {} attaches {once} of 4", node.instance_type);
+            shared += usize::from(all > 4);
+        }
+        left += decision.unscheduled.len();
+    }
+    assert!(shared > 20, "only {shared} nodes are full by the count of pods");
+    assert_eq!(left, 0, "a new node takes any of these pods");
+}

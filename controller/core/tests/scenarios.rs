@@ -24,9 +24,7 @@ use scenario::Scenario;
 mod stage;
 
 /// Scenarios in which ours does not reach the greedy, and why.
-const DEPARTURES: [(&str, &str); 4] = [
-    ("SCH-256", "a claim that several pods share is counted for each of them"),
-    ("SCH-145 attached volumes", "a claim that several pods share is counted for each of them"),
+const DEPARTURES: [(&str, &str); 2] = [
     ("SCH-177 each pod may start", "kube-scheduler lets an affinity start only where no such pod is anywhere"),
     ("SCH-247 but does", "kube-scheduler lets an affinity start only where no such pod is anywhere"),
 ];

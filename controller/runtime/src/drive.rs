@@ -20,7 +20,7 @@ use tokio::sync::{mpsc, watch};
 use crate::carry::{Carrier, target};
 use crate::gate::{Gate, Known};
 use crate::lease::Role;
-use crate::metrics::{Metrics, Snapshot};
+use crate::metrics::{Metrics, PodTimes, Snapshot, pods};
 use crate::observe::Observer;
 use crate::report;
 use crate::watch::{Gone, News};
@@ -75,6 +75,7 @@ pub struct Drive {
     back: mpsc::Sender<Back>,
     returns: mpsc::Receiver<Back>,
     observer: Observer,
+    times: PodTimes,
     /// Objects that cannot be read, as told last.
     unread: BTreeSet<String>,
 }
@@ -89,8 +90,9 @@ impl Drive {
         plain: bool,
     ) -> Self {
         let (back, returns) = mpsc::channel(GO);
-        let (store, observer, unread) = (Live::default(), Observer::default(), BTreeSet::new());
-        Self { brain, store, catalog, carrier, gate, metrics, plain, back, returns, observer, unread }
+        let (store, observer, times, unread) =
+            (Live::default(), Observer::default(), PodTimes::default(), BTreeSet::new());
+        Self { brain, store, catalog, carrier, gate, metrics, plain, back, returns, observer, times, unread }
     }
 
     /// Runs until `stop`, or until it must not go on.
@@ -184,8 +186,9 @@ impl Drive {
         step.wake
     }
 
-    /// Tells what has happened to conditions.
+    /// Tells what has happened to conditions and pods.
     fn observe(&mut self, world: &World) {
+        self.times.look(world, Timestamp::now(), &self.metrics);
         for turn in self.observer.look(world, Timestamp::now(), &self.metrics) {
             turn.tell(&self.metrics);
         }
@@ -295,6 +298,7 @@ impl Drive {
             self.metrics.set("cluster_state_node_count", &[], snapshot.count() as f64);
             if !self.plain {
                 snapshot.publish(&self.metrics);
+                pods::publish(&world, Timestamp::now(), &self.metrics);
                 self.observer.publish(Timestamp::now(), &self.metrics);
             }
         });

@@ -4,7 +4,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use kube::Client;
-use kube::config::{Config, KubeConfigOptions, Kubeconfig};
+use kube::config::Config;
+use millwright_client::connect::{self, ConnectError};
 use millwright_core::control::brain::Brain;
 use millwright_models::catalog::{self, Catalog, CatalogError};
 use tokio::sync::{mpsc, watch};
@@ -34,6 +35,8 @@ pub enum RunError {
     Setting(#[from] SettingError),
     #[error("the API server: {0}")]
     Client(String),
+    #[error("the API server: {0}")]
+    Connect(#[from] ConnectError),
     #[error("the catalogue: {0}")]
     Catalog(#[from] CatalogError),
     #[error("{path}: {problem}")]
@@ -49,22 +52,12 @@ pub enum RunError {
 /// How to reach the cluster that `kubeconfig` names; the one we run in, or the
 /// user's own, if none is given.
 pub async fn cluster(kubeconfig: Option<&Path>) -> Result<Config, RunError> {
-    let failed = |error: &dyn std::error::Error| RunError::Client(error.to_string());
-    match kubeconfig {
-        Some(path) => {
-            let file = Kubeconfig::read_from(path).map_err(|e| failed(&e))?;
-            Config::from_custom_kubeconfig(file, &KubeConfigOptions::default()).await.map_err(|e| failed(&e))
-        }
-        None => Config::infer().await.map_err(|e| failed(&e)),
-    }
+    Ok(connect::cluster(kubeconfig, None).await?)
 }
 
 /// A client of the runtime that it is made in.
-pub fn client(mut config: Config) -> Result<Client, RunError> {
-    // A refused eviction is an answer to act on, and a write that is sent
-    // again by itself would pass the fence unseen.
-    config.default_retry = false;
-    Client::try_from(config).map_err(|e| RunError::Client(e.to_string()))
+pub fn client(config: Config) -> Result<Client, RunError> {
+    Ok(connect::client(config)?)
 }
 
 /// The catalogue that the settings name.

@@ -15,8 +15,6 @@ use tokio::sync::mpsc;
 use crate::api::{Api, ApiError};
 use crate::kinds::Watched;
 
-/// Objects per page of a list.
-const PAGE: usize = 500;
 /// The server ends a watch after this many seconds.
 const SPAN: u64 = 290;
 /// A watch that is silent for longer is dead: bookmarks come every minute.
@@ -123,8 +121,7 @@ impl Watch {
         let mut fresh = Known::new();
         let mut next = String::new();
         let version = loop {
-            let go_on = if next.is_empty() { String::new() } else { format!("&continue={}", escaped(&next)) };
-            let mut page = match self.api.get(&format!("{}?limit={PAGE}{go_on}", self.kind.path())).await {
+            let mut page = match self.api.get(&self.kind.page(&next)).await {
                 Ok(page) => page,
                 // The pages are of one version, which the server has forgotten.
                 Err(error) if error.code == 410 => return End::Stale,
@@ -248,26 +245,4 @@ fn identity(object: &Value) -> ((String, String), (String, String)) {
 
 fn text(object: &Value, field: &str) -> String {
     object[field].as_str().unwrap_or_default().to_owned()
-}
-
-/// A token as a part of a query.
-fn escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        match byte {
-            b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => escaped.push(char::from(byte)),
-            _ => escaped.push_str(&format!("%{byte:02X}")),
-        }
-    }
-    escaped
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tokens_survive_a_query() {
-        assert_eq!(escaped("eyJ2Ijoi+/=="), "eyJ2Ijoi%2B%2F%3D%3D");
-    }
 }

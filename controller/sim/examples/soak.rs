@@ -1,7 +1,10 @@
-//! `soak FROM COUNT [-v]`: runs seeds and prints those that fail.
+//! `soak FROM COUNT [-v]`: runs seeds on all processors and prints those that
+//! fail.
 
 use std::io::Write;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use millwright_core::control::brain::Brain;
 use millwright_sim::{Options, run};
@@ -11,20 +14,38 @@ fn main() -> ExitCode {
     let number = |at: usize, default: u64| arguments.get(at).and_then(|a| a.parse().ok()).unwrap_or(default);
     let (from, count) = (number(0, 0), number(1, 1000));
     let verbose = arguments.iter().any(|a| a == "-v");
-    let mut failed = Vec::new();
     let began = std::time::Instant::now();
-    for seed in from..from + count {
-        let options = Options { verbose, ..Options::of(seed) };
-        if let Err(violation) = run(options, &|settings| Brain::new(settings.clone())) {
-            println!("{violation}");
-            failed.push((seed, violation.rule));
+    let (next, done) = (AtomicU64::new(from), AtomicU64::new(0));
+    let failed = Mutex::new(Vec::new());
+    let lane = || {
+        loop {
+            let seed = next.fetch_add(1, Ordering::Relaxed);
+            if seed >= from + count {
+                return;
+            }
+            let options = Options { verbose, ..Options::of(seed) };
+            let outcome = run(options, &|settings| Brain::new(settings.clone()));
+            // A panic in another lane has ended the run anyway.
+            let Ok(mut failed) = failed.lock() else { return };
+            if let Err(violation) = outcome {
+                // Whoever reads along sees every failure at once.
+                println!("{violation}");
+                drop(std::io::stdout().flush());
+                failed.push((seed, violation.rule));
+            }
+            let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+            if done.is_multiple_of(100) {
+                eprintln!("{done} of {count} seeds, {} failed, {:?}", failed.len(), began.elapsed());
+            }
         }
-        if (seed - from + 1) % 100 == 0 {
-            eprintln!("{} of {count} seeds, {} failed, {:?}", seed - from + 1, failed.len(), began.elapsed());
+    };
+    std::thread::scope(|scope| {
+        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(lane);
         }
-        // Whoever reads along sees every failure at once.
-        drop(std::io::stdout().flush());
-    }
+    });
+    let mut failed = failed.into_inner().unwrap_or_default();
+    failed.sort_unstable();
     for (seed, rule) in &failed {
         println!("seed {seed}: {rule}");
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use millwright_core::control::ask::{Reply, Ticket};
 use millwright_core::control::desk::Request;
-use millwright_core::control::work::Finding;
+use millwright_core::control::work::Work;
 use millwright_models::world::World;
 
 use crate::agenda::Agenda;
@@ -46,9 +46,10 @@ pub enum Happening {
         ticket: Ticket,
         reply: Box<Reply>,
     },
+    /// The time that a problem took is over.
     Found {
         client: u32,
-        finding: Box<Finding>,
+        work: Box<Work>,
     },
     /// A part of the control plane does its work.
     Part(Part),

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
+use jiff::civil::Date;
 use serde::Deserialize;
 
 use super::describe::{self, Row};
@@ -23,7 +24,7 @@ pub const REGIONS: [&str; 3] = ["us-east-1", "us-west-2", "eu-west-1"];
 #[derive(Deserialize)]
 struct Manifest {
     source: String,
-    prices_of: String,
+    prices_of: Date,
 }
 
 type Table = BTreeMap<&'static str, InstanceType>;
@@ -69,7 +70,8 @@ pub fn embedded(region: &str) -> Result<Catalog, CatalogError> {
         problem: e.to_string(),
     })?;
     let source = format!("embedded: {}, prices of {}", manifest.source, manifest.prices_of);
-    Ok(Catalog::new(region.to_owned(), source, types.into_values().collect()))
+    let catalog = Catalog::new(region.to_owned(), source, types.into_values().collect());
+    Ok(Catalog { prices_of: Some(manifest.prices_of), ..catalog })
 }
 
 /// What is known of the hardware of a type, whatever the region.

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
@@ -26,6 +27,8 @@ struct Document {
     region: String,
     #[serde(default)]
     source: String,
+    #[serde(default)]
+    prices_of: Option<Date>,
     types: Vec<TypeEntry>,
 }
 
@@ -97,7 +100,7 @@ pub fn parse(file: &str, text: &str, known: Known) -> Result<Catalog, CatalogErr
         })?);
     }
     let source = if document.source.is_empty() { format!("file {file}") } else { document.source };
-    let catalog = Catalog::new(document.region, source, types);
+    let catalog = Catalog { prices_of: document.prices_of, ..Catalog::new(document.region, source, types) };
     if let Some(pair) = catalog.types.windows(2).find(|pair| pair[0].name == pair[1].name) {
         return Err(CatalogError::Type {
             file: file.to_owned(),

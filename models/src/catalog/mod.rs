@@ -7,6 +7,8 @@
 
 use std::collections::BTreeMap;
 
+use jiff::civil::Date;
+
 use crate::kube::meta::Labels;
 use crate::resources::Resources;
 
@@ -39,6 +41,8 @@ pub struct Catalog {
     pub region: String,
     /// Where the prices come from and of which date.
     pub source: String,
+    /// The day that the prices are of, where it is told.
+    pub prices_of: Option<Date>,
     /// Sorted by name; names are unique.
     pub types: Vec<InstanceType>,
     /// SHA-256 over the content, hex.
@@ -122,7 +126,7 @@ impl Catalog {
             t.unpriced_zones.sort();
         }
         types.sort_by(|a, b| a.name.cmp(&b.name));
-        let mut catalog = Self { region, source, types, digest: String::new() };
+        let mut catalog = Self { region, source, prices_of: None, types, digest: String::new() };
         catalog.digest = digest::digest(&catalog);
         catalog
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use millwright_solver::instance::{Instance, Node, Shape, Tier, UNLIMITED};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::attach::Attach;
 use super::bins::{self, Bins, Dims};
 use super::classes::{self, Class};
 use super::columns::Columns;
@@ -18,7 +19,7 @@ use super::registry::{Domains, Registry, RuleId};
 use super::removals::{self, Leavers, Removals};
 use super::terms::TermReader;
 use super::tiers::{Admissions, Ground, Owned, Reach, Room, TierContext, tiers};
-use super::volumes::{EBS, Storage};
+use super::volumes::Storage;
 use super::{BinSource, LowerError, Lowered, MinValuesPolicy, Settings, envelopes, pools, variety};
 use crate::catalog::Catalog;
 use crate::karpenter::labels;
@@ -47,7 +48,9 @@ pub fn assemble<'w>(
     let storage = Storage::new(world);
     let prefer = prefers(&offers, &places);
     let mut reader = TermReader::new(world, settings.preferences, prefer);
-    let demand = classes::demand(world, &places, &leavers.homes, &storage, &mut reader);
+    let chosen = classes::chosen(world, &places, &leavers.homes);
+    let attach = Attach::new(world, &offers, &places, &storage, &chosen);
+    let demand = classes::demand(world, &places, &leavers.homes, &chosen, &attach, &mut reader);
     warnings.extend(demand.warnings);
     let mut classes = demand.classes;
     let mut registry = Registry::default();
@@ -57,8 +60,8 @@ pub fn assemble<'w>(
         let (of_row, row_groups) = daemons::of_rows(world, &mut ground.rows);
         let place_daemons = daemons::of_places(world, &mut ground.places);
         let dims = dims(world, &classes);
-        let bins = bins::bins(&offers, &of_row, &row_groups, &dims, &places);
-        let free = free(world, &places, &place_daemons, &dims, &storage, &offers);
+        let bins = bins::bins(&offers, &of_row, &row_groups, &dims, &places, &attach);
+        let free = free(world, &places, &place_daemons, &dims, &attach);
         let mut room = Room::new(&bins, &of_row, &row_groups, &free, &place_daemons);
         let defined: Vec<Option<Reach>> =
             registry.rules.keys().map(|id| id.key().map(|k| parties::defined(&mut ground, k))).collect();
@@ -68,6 +71,7 @@ pub fn assemble<'w>(
         let mut cx = TierContext {
             ground: &mut ground,
             room: &mut room,
+            attach: &attach,
             dims: &dims,
             defined: &defined,
             hopeless: &hopeless,
@@ -246,38 +250,24 @@ fn free(
     places: &Places<'_>,
     daemons: &[Overhead],
     dims: &Dims,
-    storage: &Storage<'_>,
-    offers: &Offers<'_>,
+    attach: &Attach<'_, '_>,
 ) -> Vec<Option<Vec<i64>>> {
-    let attachments: BTreeMap<&str, u32> = offers
-        .pools
-        .iter()
-        .flat_map(|p| &p.types.types)
-        .filter_map(|t| Some((&*t.name, t.volume_attachments?)))
-        .collect();
-    let one = |(place, daemons): (&nodes::Place<'_>, &Overhead)| {
+    let one = |(index, (place, daemons)): (usize, (&nodes::Place<'_>, &Overhead))| {
         if place.leaving {
             return None;
         }
         let mut left = place.allocatable.clone();
         let running = place.running.iter().map(|&p| &world.pods[p]);
-        running.clone().for_each(|pod| left.sub(&pod.requests));
-        let attached = storage.attached(running.filter(|pod| !pod.spec.volumes.is_empty()));
+        running.for_each(|pod| left.sub(&pod.requests));
         if left.iter().any(|(_, amount)| amount < 0) {
             return None;
         }
         left.sub(&daemons.requests);
         let resources = dims.resources.iter().map(|r| left.get(r).clamp(0, UNLIMITED));
-        let drivers = dims.drivers.iter().map(|d| {
-            let own = storage.limit(place.name, d);
-            let of_type =
-                place.labels.get(labels::INSTANCE_TYPE).and_then(|t| attachments.get(t.as_str())).filter(|_| d == EBS);
-            let limit = own.unwrap_or_else(|| of_type.copied());
-            limit.map_or(UNLIMITED, |n| i64::from(n.saturating_sub(attached.get(d).copied().unwrap_or(0))))
-        });
+        let drivers = dims.drivers.iter().map(|d| attach.place_room(index, d));
         Some(resources.chain(drivers).collect())
     };
-    places.0.iter().zip(daemons).map(one).collect()
+    places.0.iter().zip(daemons).enumerate().map(one).collect()
 }
 
 fn domains(registry: &Registry, ground: &mut Ground<'_, '_>) -> Domains {

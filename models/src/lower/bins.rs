@@ -5,10 +5,10 @@ use std::collections::BTreeMap;
 use millwright_solver::instance::{Bin, Limit, Supply, UNLIMITED};
 use rustc_hash::FxHashMap;
 
+use super::attach::Attach;
 use super::daemons::Overhead;
 use super::nodes::Places;
 use super::offers::Offers;
-use super::volumes::EBS;
 use crate::catalog::CapacityType;
 use crate::resources::Resources;
 
@@ -52,7 +52,14 @@ pub struct Bins {
 }
 
 /// Turns rows into bins. `domain` is filled in later.
-pub fn bins(offers: &Offers<'_>, of_row: &[usize], groups: &[Overhead], dims: &Dims, places: &Places<'_>) -> Bins {
+pub fn bins(
+    offers: &Offers<'_>,
+    of_row: &[usize],
+    groups: &[Overhead],
+    dims: &Dims,
+    places: &Places<'_>,
+    attach: &Attach<'_, '_>,
+) -> Bins {
     let mut out = Bins {
         bins: Vec::with_capacity(offers.rows.len()),
         usable: fixedbitset::FixedBitSet::with_capacity(offers.rows.len()),
@@ -70,12 +77,9 @@ pub fn bins(offers: &Offers<'_>, of_row: &[usize], groups: &[Overhead], dims: &D
         let offering = offers.offering(row);
         let mut room = ptype.allocatable.clone();
         room.sub(&groups[of_row[index]].requests);
-        let attach = |driver: &String| match ptype.volume_attachments {
-            Some(n) if driver == EBS => i64::from(n),
-            _ => UNLIMITED,
-        };
+        let volumes = |driver: &String| attach.row_room(driver, ptype.volume_attachments);
         let capacity: Vec<i64> =
-            dims.resources.iter().map(|r| room.get(r)).chain(dims.drivers.iter().map(attach)).collect();
+            dims.resources.iter().map(|r| room.get(r)).chain(dims.drivers.iter().map(volumes)).collect();
         if room.iter().all(|(_, amount)| amount >= 0) && !closed[row.pool] {
             out.usable.insert(index);
         }

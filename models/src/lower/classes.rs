@@ -2,14 +2,17 @@
 
 use std::collections::BTreeMap;
 
+use millwright_solver::instance::UNLIMITED;
 use rustc_hash::FxHashMap;
 
+use super::attach::Attach;
 use super::nodes::Places;
 use super::ports::{HostPort, host_ports};
 use super::terms::{Ladder, TermReader};
-use super::volumes::{Storage, VolumeNeeds};
+use super::volumes::VolumeNeeds;
 use crate::kube::eviction::must_move;
 use crate::kube::pod::{self, Pod};
+use crate::quantity;
 use crate::world::World;
 
 /// Pods with equal namespace, labels, spec, requests and volume needs.
@@ -40,22 +43,28 @@ pub struct Demand {
     pub warnings: Vec<String>,
 }
 
-/// Gathers the pods to place: those pending, those on nodes that leave, and
-/// the residents of nodes that may go.
-pub fn demand(
-    world: &World,
-    places: &Places<'_>,
-    homes: &BTreeMap<usize, usize>,
-    storage: &Storage<'_>,
-    reader: &mut TermReader<'_>,
-) -> Demand {
-    let mut out = Demand { classes: Vec::new(), refused: Vec::new(), warnings: Vec::new() };
+/// The pods to place (positions in `World::pods`, ascending): those pending,
+/// those on nodes that leave, and the residents of nodes that may go.
+pub fn chosen(world: &World, places: &Places<'_>, homes: &BTreeMap<usize, usize>) -> Vec<usize> {
     let leaving: Vec<usize> = places.0.iter().filter(|p| p.leaving).flat_map(|p| &p.running).copied().collect();
     let mut chosen: Vec<usize> =
         world.pods.iter().enumerate().filter(|(_, p)| p.is_pending()).map(|(i, _)| i).collect();
     chosen.extend(leaving.into_iter().filter(|&p| must_move(world, &world.pods[p])));
     chosen.extend(homes.keys());
     chosen.sort_unstable();
+    chosen
+}
+
+/// Groups the pods to place.
+pub fn demand(
+    world: &World,
+    places: &Places<'_>,
+    homes: &BTreeMap<usize, usize>,
+    chosen: &[usize],
+    attach: &Attach<'_, '_>,
+    reader: &mut TermReader<'_>,
+) -> Demand {
+    let mut out = Demand { classes: Vec::new(), refused: Vec::new(), warnings: Vec::new() };
     let gated = world.pods.iter().filter(|p| p.node_name.is_none() && !p.spec.scheduling_gates.is_empty()).count();
     if gated > 0 {
         out.warnings.push(format!("{gated} pods are held by scheduling gates and not planned"));
@@ -63,7 +72,7 @@ pub fn demand(
     let unfit = places.0.iter().any(|p| !p.is_destination());
     let mut index: FxHashMap<(usize, usize, &str, usize, VolumeNeeds, bool), usize> = FxHashMap::default();
     let mut verdicts: FxHashMap<(usize, &str), Vec<String>> = FxHashMap::default();
-    for i in chosen {
+    for &i in chosen {
         let p = &world.pods[i];
         let errors = if p.spec.volumes.is_empty() {
             verdicts
@@ -77,7 +86,7 @@ pub fn demand(
             out.refused.push((i, errors));
             continue;
         }
-        let needs = storage.needs(p);
+        let needs = attach.needs(p);
         let key = (
             std::sync::Arc::as_ptr(&p.spec) as usize,
             std::sync::Arc::as_ptr(&p.labels) as usize,
@@ -106,6 +115,9 @@ pub fn demand(
 
 pub fn refusals(p: &Pod, world: &World) -> Vec<String> {
     let mut errors = pod::validate(p, world);
+    for (resource, amount) in p.requests.iter().filter(|(_, amount)| *amount > UNLIMITED) {
+        errors.push(format!("requests {resource} {}, more than any machine has", quantity::format(resource, amount)));
+    }
     let claims = !p.spec.resource_claims.is_empty() || p.spec.containers.iter().any(|c| !c.resources.claims.is_empty());
     if claims {
         errors.push("it uses ResourceClaims (dynamic resource allocation), which are not planned for".to_owned());

@@ -7,6 +7,7 @@
 //! what the rules in force can tell apart.
 
 mod assemble;
+mod attach;
 mod bins;
 mod classes;
 mod columns;

@@ -137,8 +137,11 @@ fn from_node<'w>(node: &'w Node, claim: Option<&'w NodeClaim>) -> Place<'w> {
     if node.unschedulable && !taints.iter().any(|t| t.key == UNSCHEDULABLE) {
         taints.push(Taint::new(UNSCHEDULABLE, "", NO_SCHEDULE));
     }
+    // A hold of the controller is no taint: by a taint of its own, or else by
+    // the cordon.
     if node.meta.annotations.contains_key(HOLD) {
-        taints.retain(|t| t.key != UNSCHEDULABLE);
+        let by_taint = taints.iter().any(|t| t.key == HOLD);
+        taints.retain(|t| t.key != if by_taint { HOLD } else { UNSCHEDULABLE });
     }
     let leaving = node.meta.deletion_timestamp.is_some()
         || claim.is_some_and(|c| c.meta.deletion_timestamp.is_some() || c.is("InstanceTerminating"))

@@ -4,6 +4,7 @@ use fixedbitset::FixedBitSet;
 use millwright_solver::instance::{Admission, Tier};
 use rustc_hash::FxHashMap;
 
+use super::attach::Attach;
 use super::bins::{Bins, Dims};
 use super::classes::Class;
 use super::columns::Columns;
@@ -219,6 +220,7 @@ impl Admissions {
 pub struct TierContext<'x, 'a, 'w, 'b> {
     pub ground: &'x mut Ground<'a, 'w>,
     pub room: &'x mut Room<'b>,
+    pub attach: &'x Attach<'x, 'w>,
     pub dims: &'x Dims,
     /// Per rule: where the rule's key has a value; `None` for the node itself.
     pub defined: &'x [Option<Reach>],
@@ -235,6 +237,9 @@ pub fn tiers(cx: &mut TierContext<'_, '_, '_, '_>, class: &Class, index: usize, 
     base.intersect(cx.room.fits(&demand));
     if let Some(reach) = cx.ground.reachable_volumes(class) {
         base.intersect(&reach);
+    }
+    if !class.needs.reserved.is_empty() {
+        base.intersect(&cx.attach.open_to(&class.needs.reserved));
     }
     cx.room.drop_port_conflicts(class, &mut base);
     if class.settled {

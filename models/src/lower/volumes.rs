@@ -13,14 +13,22 @@ use crate::world::World;
 /// The driver assumed where nothing names one: that of EKS's default class.
 pub const EBS: &str = "ebs.csi.aws.com";
 
+/// Namespace and name of a claim.
+pub type Claim = (String, String);
+
+/// Distinct claims per CSI driver.
+pub type Claims = BTreeMap<String, BTreeSet<Claim>>;
+
 /// What the volumes of one pod ask for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct VolumeNeeds {
     /// Each volume's alternatives: the node must satisfy one term of every
     /// entry. A term without expressions is no constraint.
     pub alternatives: Vec<Vec<NodeSelectorTerm>>,
-    /// Distinct claims per CSI driver.
+    /// Number of claims per CSI driver that take room of their own.
     pub attachments: BTreeMap<String, u32>,
+    /// Claims that every node keeps room for.
+    pub reserved: Claims,
 }
 
 /// Claims, volumes and classes by name.
@@ -89,26 +97,32 @@ impl<'w> Storage<'w> {
         self.csi.get(node)?.drivers.get(driver).copied()
     }
 
-    /// What the pod's volumes need.
-    pub fn needs(&self, pod: &Pod) -> VolumeNeeds {
+    /// What the pod's volumes need; `reserved` claims take no room of its own.
+    pub fn needs(&self, pod: &Pod, reserved: &Claims) -> VolumeNeeds {
         let alternatives = self.each(pod).into_iter().map(|(_, terms, _)| terms).filter(|t| !t.is_empty());
-        let mut needs =
-            VolumeNeeds { alternatives: alternatives.collect(), attachments: self.attached(std::iter::once(pod)) };
+        let mut needs = VolumeNeeds { alternatives: alternatives.collect(), ..VolumeNeeds::default() };
         needs.alternatives.sort();
+        for (driver, claims) in self.claims(std::iter::once(pod)) {
+            let kept = |c: &Claim| reserved.get(&driver).is_some_and(|r| r.contains(c));
+            let (kept, own): (BTreeSet<Claim>, BTreeSet<Claim>) = claims.into_iter().partition(kept);
+            if !own.is_empty() {
+                needs.attachments.insert(driver.clone(), own.len() as u32);
+            }
+            if !kept.is_empty() {
+                needs.reserved.insert(driver, kept);
+            }
+        }
         needs
     }
 
     /// Distinct claims per driver that pods on one node attach together.
-    pub fn attached<'p>(&self, pods: impl Iterator<Item = &'p Pod>) -> BTreeMap<String, u32> {
-        let mut seen: BTreeSet<(String, &str, String)> = BTreeSet::new();
+    pub fn claims<'p>(&self, pods: impl Iterator<Item = &'p Pod>) -> Claims {
+        let mut out = Claims::new();
         for pod in pods {
             for (claim, _, driver) in self.each(pod) {
-                seen.extend(driver.map(|d| (d, pod.namespace.as_str(), claim)));
+                let Some(driver) = driver else { continue };
+                out.entry(driver).or_default().insert((pod.namespace.clone(), claim));
             }
-        }
-        let mut out = BTreeMap::new();
-        for (driver, ..) in seen {
-            *out.entry(driver).or_default() += 1;
         }
         out
     }

@@ -60,6 +60,11 @@ const KINDS: [(&str, &str, Kind); 26] = [
     ("", "Service", Kind::Service),
 ];
 
+/// The kinds that are read: API group and name.
+pub fn kinds() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KINDS.iter().map(|(group, name, _)| (*group, *name))
+}
+
 impl Kind {
     /// The kind of this name in the group of `api_version`.
     pub fn of(api_version: &str, kind: &str) -> Option<Self> {

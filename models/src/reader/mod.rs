@@ -22,11 +22,15 @@ mod stream;
 #[cfg(test)]
 mod tests;
 mod tree;
+mod written;
 
 pub use error::{ReadError, ReadErrors};
+pub use kind::kinds;
+pub use written::{Body, Written};
 
 use crate::world::World;
 use collector::Collector;
+use written::Desk;
 
 /// A text and the name to call it by.
 #[derive(Clone, Debug, Default)]
@@ -50,9 +54,18 @@ impl Default for ReadOptions {
 
 /// Reads all documents into one world.
 pub fn read(documents: &[Document], options: &ReadOptions) -> Result<World, ReadErrors> {
+    read_watched(documents, options, &mut |_| {})
+}
+
+/// As [`read`]; `watch` sees every object first, as it is written.
+pub fn read_watched(
+    documents: &[Document],
+    options: &ReadOptions,
+    watch: &mut dyn FnMut(&Written<'_>),
+) -> Result<World, ReadErrors> {
     let mut collector = Collector { files: documents.iter().map(|d| d.file.clone()).collect(), ..Collector::default() };
     for (document, file) in documents.iter().zip(0..) {
-        stream::file(&document.text, file, &mut collector);
+        stream::file(&document.text, file, &mut Desk { collector: &mut collector, watch: &mut *watch });
     }
     finish::finish(collector, options)
 }

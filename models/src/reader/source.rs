@@ -43,12 +43,17 @@ impl Source<'_> {
             Source::Tree(tree) => tree,
             Source::Borrowed(tree) => tree,
         };
-        let text = |field: &str| {
-            let value = tree.get("metadata").and_then(|m| m.get(field));
-            value.and_then(Value::as_str).unwrap_or_default().to_owned()
-        };
-        (text("namespace"), text("name"))
+        identity(tree)
     }
+}
+
+/// Namespace and name in the metadata of an object; empty where it has none.
+pub(super) fn identity(tree: &Value) -> (String, String) {
+    let text = |field: &str| {
+        let value = tree.get("metadata").and_then(|m| m.get(field));
+        value.and_then(Value::as_str).unwrap_or_default().to_owned()
+    };
+    (text("namespace"), text("name"))
 }
 
 /// Removes null fields and list items at every depth.

@@ -107,6 +107,25 @@ impl<'de> Visitor<'de> for Document<'_> {
     fn visit_none<E>(self) -> Result<Rest, E> {
         Ok(Rest { tree: Value::Null, streamed: false })
     }
+    // What is no mapping is no object either, but sound YAML.
+    fn visit_bool<E>(self, v: bool) -> Result<Rest, E> {
+        Ok(Rest { tree: v.into(), streamed: false })
+    }
+    fn visit_i64<E>(self, v: i64) -> Result<Rest, E> {
+        Ok(Rest { tree: v.into(), streamed: false })
+    }
+    fn visit_u64<E>(self, v: u64) -> Result<Rest, E> {
+        Ok(Rest { tree: v.into(), streamed: false })
+    }
+    fn visit_f64<E>(self, v: f64) -> Result<Rest, E> {
+        Ok(Rest { tree: v.into(), streamed: false })
+    }
+    fn visit_str<E>(self, v: &str) -> Result<Rest, E> {
+        Ok(Rest { tree: v.into(), streamed: false })
+    }
+    fn visit_seq<A: SeqAccess<'de>>(self, seq: A) -> Result<Rest, A::Error> {
+        Ok(Rest { tree: Tree.visit_seq(seq)?, streamed: false })
+    }
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Rest, A::Error> {
         let mut fields = Map::new();
         let mut streamed = false;

@@ -129,6 +129,15 @@ impl Multipliers {
     }
 }
 
+impl Multipliers {
+    /// Room for more dimensions after the first `own`.
+    pub fn widen(&mut self, own: usize, more: usize) {
+        self.bins.iter_mut().chain(&mut self.nodes).for_each(|u| {
+            u.splice(own..own, std::iter::repeat_n(0.0, more));
+        });
+    }
+}
+
 /// Relative slack below which a bin counts as covered.
 pub(super) const SLACK: f64 = 1e-9;
 

@@ -14,10 +14,40 @@ use crate::instance::Instance;
 /// Beyond this many flows all pods are one class.
 const FLOWS: usize = 20_000;
 
-/// Values from the relaxation's duals. They may need repair.
-pub(super) fn duals(instance: &Instance, reduced: &Reduced) -> Result<Duals, HighsError> {
-    let classes = Classes::new(reduced);
-    let dims = reduced.dims.len();
+/// Simplex iterations between two questions whether to stop.
+const SLICE: u32 = 500;
+
+/// The relaxation, solved.
+pub(super) struct Fluid {
+    /// Values from its duals. They may need repair.
+    pub duals: Duals,
+    /// What it costs, in dollars per hour.
+    pub objective: f64,
+    /// Per dimension of the columns: whether it is worth anything.
+    pub binding: Vec<bool>,
+}
+
+/// Which pods the relaxation tells apart.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Grain {
+    /// None: all flow everywhere.
+    Coarse,
+    /// Those that are admitted to different places, unless that is too many.
+    Fine,
+}
+
+/// Solves it; `None` if told to stop or if there is no optimum.
+pub(super) fn solve(
+    instance: &Instance,
+    reduced: &Reduced,
+    grain: Grain,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Fluid>, HighsError> {
+    let classes = match grain {
+        Grain::Coarse => Classes::one(reduced.items.len(), reduced.bins.len() + reduced.nodes.len()),
+        Grain::Fine => Classes::new(reduced),
+    };
+    let dims = reduced.columns.dims;
     let scale: Vec<f64> = (0..dims)
         .map(|d| {
             let spots = reduced.bins.iter().chain(&reduced.nodes);
@@ -25,6 +55,8 @@ pub(super) fn duals(instance: &Instance, reduced: &Reduced) -> Result<Duals, Hig
         })
         .collect();
     let mut m = Model::new()?;
+    // Few dense rows: simplifying them takes longer than solving.
+    m.presolve(grain == Grain::Fine)?;
     // What each class asks for; split items add theirs through a column.
     let mut asked = vec![vec![0.0; dims]; classes.count];
     for f in reduced.families.iter().filter(|f| f.key.is_none()) {
@@ -109,9 +141,18 @@ pub(super) fn duals(instance: &Instance, reduced: &Reduced) -> Result<Duals, Hig
         m.add_col(dear, 0.0, INFINITY, &[(*row, 1.0)])?;
     }
     let mut duals = Duals::zero(instance, reduced);
-    if m.run()? != Status::Optimal {
-        return Ok(duals);
+    // In slices, each from the last one's basis.
+    let mut iterations = SLICE;
+    loop {
+        m.iteration_limit(iterations)?;
+        match m.run()? {
+            Status::Optimal => break,
+            Status::Stopped if !stop() => iterations = iterations.saturating_add(SLICE),
+            _ => return Ok(None),
+        }
     }
+    let worth = |d: usize| need.iter().any(|n| m.dual(n[d]) > 1e-9);
+    let binding = (0..dims).map(worth).collect();
     for i in 0..reduced.items.len() {
         let mut v: f64 = reduced
             .columns
@@ -131,7 +172,7 @@ pub(super) fn duals(instance: &Instance, reduced: &Reduced) -> Result<Duals, Hig
     duals.limit.iter_mut().zip(&limit).for_each(|(v, &row)| *v = (-m.dual(row)).max(0.0));
     duals.supply.iter_mut().zip(&supply).for_each(|(v, &row)| *v = (-m.dual(row)).max(0.0));
     duals.budget.iter_mut().zip(&budget).for_each(|(v, &row)| *v = m.dual(row).max(0.0));
-    Ok(duals)
+    Ok(Some(Fluid { duals, objective: m.objective(), binding }))
 }
 
 /// Columns that divide split families among domains, and the rules' rows.
@@ -220,13 +261,18 @@ impl Classes {
         for (sig, at) in index {
             sig.iter().enumerate().filter(|s| *s.1).for_each(|(c, _)| sigs[at].insert(c));
         }
-        let flows: usize = sigs.iter().map(|s| s.count_ones(..)).sum::<usize>() * reduced.dims.len();
+        let flows: usize = sigs.iter().map(|s| s.count_ones(..)).sum::<usize>() * reduced.columns.dims;
         if flows > FLOWS {
-            let mut all = FixedBitSet::with_capacity(1);
-            all.insert(0);
-            return Classes { count: 1, of: vec![0; of.len()], sigs: vec![all], of_spot: vec![0; spots.len()] };
+            return Classes::one(of.len(), spots.len());
         }
         Classes { count: leaders.len(), of, sigs, of_spot }
+    }
+
+    /// All items in one class.
+    fn one(items: usize, spots: usize) -> Self {
+        let mut all = FixedBitSet::with_capacity(1);
+        all.insert(0);
+        Classes { count: 1, of: vec![0; items], sigs: vec![all], of_spot: vec![0; spots] }
     }
 }
 

@@ -15,6 +15,7 @@ mod reduced;
 mod round;
 mod seeds;
 mod split;
+mod units;
 
 pub use reduced::Served;
 
@@ -23,6 +24,7 @@ use crate::check;
 use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
 use duals::{Duals, Multipliers};
+use fluid::Grain;
 use reduced::Reduced;
 
 /// What a round of column generation came to.
@@ -66,6 +68,10 @@ pub struct Certifier<'a> {
     reduced: Reduced,
     stand_in: Plan,
     best: Option<Best>,
+    /// Objective of the fluid relaxation.
+    fluid: f64,
+    /// Whether whole units were looked at.
+    counted: bool,
     /// Multipliers of the values looked at last.
     u: Multipliers,
     proven: (Micros, Certificate),
@@ -93,6 +99,8 @@ impl<'a> Certifier<'a> {
             reduced,
             stand_in,
             best: None,
+            fluid: 0.0,
+            counted: false,
             u,
             proven: (floor, certificate),
             fresh: true,
@@ -114,8 +122,9 @@ impl<'a> Certifier<'a> {
 
     /// Looks at the fluid relaxation; what it proves is in [`Self::best`].
     pub fn start(&mut self) {
-        if let Ok(duals) = fluid::duals(self.instance, &self.reduced) {
-            self.consider(duals, &|| false);
+        if let Ok(Some(fluid)) = fluid::solve(self.instance, &self.reduced, Grain::Fine, &|| false) {
+            self.fluid = fluid.objective;
+            self.consider(fluid.duals, &|| false);
         }
     }
 
@@ -170,9 +179,16 @@ impl<'a> Certifier<'a> {
         better
     }
 
-    /// One round of column generation. `stop` is asked often.
+    /// One round: of whole units first, of column generation then. `stop` is
+    /// asked often.
     pub fn round(&mut self, stop: &dyn Fn() -> bool) -> Round {
+        if stop() {
+            return Round::Stopped;
+        }
         // A solver that fails costs progress, never the bound so far.
+        if !std::mem::replace(&mut self.counted, true) {
+            return self.count_units(stop).unwrap_or(Round::Same);
+        }
         self.generate(stop).unwrap_or(Round::Converged)
     }
 

@@ -50,6 +50,7 @@ pub(super) fn certificate(
     let node = |(spot, u): (&Spot, &Vec<f64>)| NodeProof { node: spot.at, u: integers(instance, reduced, u, factor) };
     let splits = reduced.splits.iter().zip(&duals.rho);
     Certificate {
+        roundings: reduced.roundings.clone(),
         items: items.into_iter().flatten().collect(),
         bins,
         nodes: reduced.nodes.iter().zip(&u.nodes).map(node).collect(),
@@ -94,8 +95,9 @@ pub(super) fn accepted(
 }
 
 fn integers(instance: &Instance, reduced: &Reduced, u: &[f64], factor: f64) -> Vec<i64> {
-    let mut out = vec![0; instance.dims];
-    for (&d, &v) in reduced.dims.iter().zip(u) {
+    let mut out = vec![0; instance.dims + reduced.roundings.len()];
+    let units = instance.dims..out.len();
+    for (d, &v) in reduced.dims.iter().copied().chain(units).zip(u) {
         // Up: by multipliers a little too low, all the pods whose values they
         // explain exactly, as in a fluid relaxation, would each be worth more.
         out[d] = (v.max(0.0) * factor * 1e9 * f64::from(1u32 << U_SHIFT)).ceil().min(9e18) as i64;

@@ -7,6 +7,7 @@ use fixedbitset::FixedBitSet;
 use super::joint;
 use super::knapsack::{Columns, Guest, Room};
 use super::split::{self, Split};
+use crate::certificate::Rounding;
 use crate::instance::{Admission, Instance, Key, RuleKind};
 
 /// Pods of one shape in one tier: (shape, tier, count).
@@ -81,6 +82,9 @@ pub(super) struct Reduced {
     pub nodes: Vec<Spot>,
     /// Dimensions somebody asks for.
     pub dims: Vec<usize>,
+    /// Dimensions that count whole units; they follow the others in columns
+    /// and capacities.
+    pub roundings: Vec<Rounding>,
     pub columns: Columns,
 }
 
@@ -99,17 +103,39 @@ impl Reduced {
             bins: Vec::new(),
             nodes: Vec::new(),
             dims: Vec::new(),
+            roundings: Vec::new(),
             columns: Columns { dims: 0, demand: Vec::new() },
         };
         reduced.dims = (0..instance.dims).filter(|&d| reduced.families.iter().any(|f| f.demand[d] > 0)).collect();
         reduced.items(instance);
-        reduced.columns.dims = reduced.dims.len();
-        for item in &reduced.items {
-            let demand = &reduced.families[item.family].demand;
-            reduced.columns.demand.extend(reduced.dims.iter().map(|&d| demand[d] as f64));
-        }
+        reduced.columns();
         reduced.places(instance, &joints);
         reduced
+    }
+
+    /// Counts whole units beside the dimensions.
+    pub fn count_units(&mut self, instance: &Instance, roundings: Vec<Rounding>) {
+        self.roundings = roundings;
+        self.columns();
+        let kept = self.dims.len();
+        let units = |amounts: &[i64]| self.roundings.iter().map(|r| r.of(amounts) as f64).collect::<Vec<_>>();
+        for spot in &mut self.bins {
+            spot.capacity.truncate(kept);
+            spot.capacity.extend(units(&instance.bins[spot.at].capacity));
+        }
+        for spot in &mut self.nodes {
+            spot.capacity.truncate(kept);
+            spot.capacity.extend(units(&instance.nodes[spot.at].free));
+        }
+    }
+
+    fn columns(&mut self) {
+        self.columns = Columns { dims: self.dims.len() + self.roundings.len(), demand: Vec::new() };
+        for item in &self.items {
+            let demand = &self.families[item.family].demand;
+            self.columns.demand.extend(self.dims.iter().map(|&d| demand[d] as f64));
+            self.columns.demand.extend(self.roundings.iter().map(|r| r.of(demand) as f64));
+        }
     }
 
     /// How many pods an item may stand for.

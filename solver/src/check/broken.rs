@@ -82,6 +82,8 @@ pub enum BrokenProof {
     Partition { shape: usize, tier: usize, want: u64, got: u64 },
     #[error("{part} {index}: {what} has length {got}, expected {want}")]
     Length { part: &'static str, index: usize, what: &'static str, got: usize, want: usize },
+    #[error("rounding {index}: nothing can be counted in units of {unit}")]
+    Unit { index: usize, unit: i64 },
     #[error("{part} {index}: {what} is negative")]
     Negative { part: &'static str, index: usize, what: &'static str },
     #[error("{part} {index}: {what} {got} does not exist or is listed twice")]

@@ -43,7 +43,7 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
         return Err(EngineError::Budget);
     }
     let time = Time::new(options, clock);
-    let mut search = Search::new(instance, options.seed);
+    let mut search = Search::new(instance, options.seed, clock);
     for candidate in &options.candidates {
         search.offer_whole(candidate.plan.clone(), candidate.source);
     }
@@ -64,12 +64,15 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
         }
         None => None,
     };
-    claimed = claimed.or_else(|| fleets(instance, &mut search, proof.as_ref(), settled, &time));
+    if options.method != engine::Method::Search {
+        claimed = claimed.or_else(|| fleets(instance, &mut search, proof.as_ref(), settled, &time));
+    }
     let rounds = search.steps;
+    let first = search.first();
     let (plan, source) = search.take().ok_or(EngineError::NoPlan)?;
     let claimed = claimed.max(apart.and_then(|a| a.least_for(instance, &plan)));
     let (bound, certificate) = settle(instance, &plan, proof);
-    Ok(Outcome { plan, bound, claimed, certificate, source, rounds })
+    Ok(Outcome { plan, bound, claimed, certificate, source, rounds, first })
 }
 
 /// What must be done anyway: it tells who can be served at all.

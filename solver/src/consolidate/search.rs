@@ -6,12 +6,13 @@ use super::lean::Lean;
 use super::neighbour::{Undone, again};
 use super::reduce::without;
 use super::rounding;
-use crate::engine::Incumbent;
+use crate::engine::{Clock, Incumbent};
 use crate::instance::{Instance, Micros};
 use crate::plan::Plan;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 /// Constructions per choice of nodes.
 const ROUNDS: u64 = 8;
@@ -39,7 +40,7 @@ pub struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Without a plan yet.
-    pub fn new(instance: &'a Instance, seed: u64) -> Self {
+    pub fn new(instance: &'a Instance, seed: u64, clock: Clock<'a>) -> Self {
         let open = open(instance);
         let mut all: Vec<usize> = (0..open.len()).filter(|&n| open[n]).collect();
         all.extend(forced(instance));
@@ -49,7 +50,7 @@ impl<'a> Search<'a> {
             lean: Lean::new(instance, &without(instance, &all)),
             instance,
             open,
-            best: Incumbent::new(instance),
+            best: Incumbent::new(instance, clock),
             current: None,
             tried: BTreeSet::new(),
             polished: BTreeSet::new(),
@@ -67,6 +68,11 @@ impl<'a> Search<'a> {
     /// The instance that plans are for.
     pub fn instance(&self) -> &'a Instance {
         self.instance
+    }
+
+    /// When there was a plan for the first time.
+    pub fn first(&self) -> Option<Duration> {
+        self.best.first()
     }
 
     /// The best plan.

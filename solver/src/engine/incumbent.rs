@@ -1,17 +1,22 @@
-use super::Merit;
+use std::time::Duration;
+
+use super::{Clock, Merit};
 use crate::instance::Instance;
 use crate::plan::Plan;
 
 /// The best plan so far.
 pub struct Incumbent<'a> {
     instance: &'a Instance,
+    clock: Clock<'a>,
+    /// When there was a plan for the first time.
+    first: Option<Duration>,
     plan: Option<(Plan, &'static str, Merit)>,
 }
 
 impl<'a> Incumbent<'a> {
     /// None yet.
-    pub fn new(instance: &'a Instance) -> Self {
-        Incumbent { instance, plan: None }
+    pub fn new(instance: &'a Instance, clock: Clock<'a>) -> Self {
+        Incumbent { instance, clock, first: None, plan: None }
     }
 
     /// Takes a plan if it is better and the checker accepts it; whether it did.
@@ -19,7 +24,7 @@ impl<'a> Incumbent<'a> {
         let merit = Merit::of(self.instance, &plan);
         let taken = self.plan.as_ref().is_none_or(|b| merit < b.2) && crate::check::plan(self.instance, &plan).is_ok();
         if taken {
-            self.plan = Some((plan, source, merit));
+            self.take_in(plan, source, merit);
         }
         taken
     }
@@ -28,8 +33,20 @@ impl<'a> Incumbent<'a> {
     pub fn offer_checked(&mut self, plan: Plan, source: &'static str) {
         let merit = Merit::of(self.instance, &plan);
         if self.plan.as_ref().is_none_or(|b| merit < b.2) {
-            self.plan = Some((plan, source, merit));
+            self.take_in(plan, source, merit);
         }
+    }
+
+    fn take_in(&mut self, plan: Plan, source: &'static str, merit: Merit) {
+        if self.first.is_none() {
+            self.first = Some((self.clock)());
+        }
+        self.plan = Some((plan, source, merit));
+    }
+
+    /// When there was a plan for the first time.
+    pub fn first(&self) -> Option<Duration> {
+        self.first
     }
 
     /// The plan.

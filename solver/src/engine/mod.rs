@@ -38,7 +38,7 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
         return crate::consolidate::solve(instance, options, clock);
     }
     let apart = components::solve(instance, options, clock)?;
-    let mut best = Incumbent::new(instance);
+    let mut best = Incumbent::new(instance, clock);
     let timing = Timing::new(options, clock);
     for candidate in &options.candidates {
         best.offer(candidate.plan.clone(), candidate.source);
@@ -52,10 +52,11 @@ pub fn solve(instance: &Instance, options: &Options, clock: Clock) -> Result<Out
             (race, exact)
         }
     };
+    let first = best.first();
     let (plan, source) = best.take().ok_or(EngineError::NoPlan)?;
     let claimed = exact.max(apart.and_then(|a| a.least_for(instance, &plan)));
     let (bound, certificate) = settle(instance, &plan, race.proof);
-    Ok(Outcome { plan, bound, claimed, certificate, source, rounds: race.rounds })
+    Ok(Outcome { plan, bound, claimed, certificate, source, rounds: race.rounds, first })
 }
 
 /// Search and proof, and first fit where they are not enough.
@@ -95,10 +96,16 @@ fn exactly(
     proof: Option<&Proof>,
     best: &mut Incumbent,
 ) -> Option<Micros> {
-    if options.method == Method::Greedy || instance.pods() > exact::PODS {
+    if matches!(options.method, Method::Greedy | Method::Search) || instance.pods() > exact::PODS {
         return None;
     }
     let start = best.plan()?.clone();
+    let cost = start.cost(instance);
+    let least = proof.filter(|p| p.served == served(instance, &start)).map_or(0, |p| whole(instance, p.bound));
+    let complete = start.unserved.is_empty() && start.demoted.is_empty();
+    if complete && start.bought.len() <= 1 && cost <= least {
+        return Some(cost);
+    }
     let left = || timing.left();
     // Where contents are too many, fleets may be few: they keep some time.
     let kept = Some(0.3 * left()).filter(|k| k.is_finite()).unwrap_or(0.0);
@@ -106,12 +113,25 @@ fn exactly(
         best.offer(answer.plan, "exact");
         return Some(answer.bound);
     }
-    let least = proof.filter(|p| p.served == served(instance, &start)).map_or(0, |p| p.bound);
     let answer = exact::fleets::solve(instance, &start, least, &left)?;
     if let Some(better) = answer.plan {
         best.offer(better, "fleets");
     }
     best.plan().filter(|_| answer.proven).map(|p| p.cost(instance))
+}
+
+/// A bound on the cost of bought nodes, raised to the next sum that prices can
+/// add up to.
+fn whole(instance: &Instance, bound: Micros) -> Micros {
+    let divisor = |a: Micros, b: Micros| {
+        let (mut a, mut b) = (a, b);
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    let unit = instance.bins.iter().filter(|b| b.buyable).map(|b| b.price).fold(0, divisor).max(1);
+    bound.checked_add(unit - 1).map_or(bound, |b| b / unit * unit)
 }
 
 /// The plan that does nothing.

@@ -59,6 +59,9 @@ pub enum Method {
     Auto,
     /// Exactly, or as far as the deadline allows.
     Exact,
+    /// By search, also where the instance is small: many answers in little
+    /// time, as simulations want them.
+    Search,
     /// First fit only.
     Greedy,
 }
@@ -81,6 +84,8 @@ pub struct Outcome {
     pub source: &'static str,
     /// Rounds of search done.
     pub rounds: u64,
+    /// When the first plan was there that the checker accepted.
+    pub first: Option<Duration>,
 }
 
 /// Why there is no answer.

@@ -45,9 +45,11 @@ pub fn run(instance: &Instance, index: &Index, options: &Options, timing: &mut T
         let cast = tiers(&problem, options, timing, best, &mut rounds);
         let mut correction = Correction::new(cast.packed(), options.seed);
         // The first landing is an answer, and tells how long one takes.
+        let mut landed = None;
         if correction.round(&|| timing.up()) {
             rounds += 1;
             land(&cast, &correction, timing, best);
+            landed = correction.best().map(|b| b.0.clone());
         }
         let pods = best.plan().map(|plan| served(instance, plan));
         let late = if early.is_none() && options.threads >= 2 { pods.clone().map(prover) } else { None };
@@ -60,7 +62,9 @@ pub fn run(instance: &Instance, index: &Index, options: &Options, timing: &mut T
                 // Replays give the proof its share whatever happens here.
                 done.store(options.iterations.is_none(), Ordering::Relaxed);
             }
-            land(&cast, &correction, timing, best);
+            if correction.best().map(|b| &b.0) != landed.as_ref() {
+                land(&cast, &correction, timing, best);
+            }
             if fine {
                 refine(&cast, &correction, options, &until, timing, best);
             }

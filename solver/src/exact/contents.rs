@@ -62,8 +62,8 @@ impl Prices {
 
 /// Most columns and most steps of the search for them.
 const COLUMNS: usize = 30_000;
-/// The same where no clock decides.
-const FEW: usize = 4_000;
+/// The same where no clock decides: HiGHS takes seconds for thousands.
+const FEW: usize = 600;
 const STEPS: u64 = 4_000_000;
 
 /// All columns that could matter, or `None` if they are too many.
@@ -84,20 +84,40 @@ pub(super) fn enumerate(instance: &Instance, price: Option<&Prices>, left: &dyn 
     for n in 0..instance.nodes.len() {
         walk.place(true, n, &[], price)?;
     }
-    // Like bins: only price and capacity differ.
+    // Like bins: only price and capacity differ, and domains that no rule asks
+    // about.
+    let told = told(instance);
     let mut order: Vec<usize> = (0..instance.bins.len()).filter(|&b| instance.bins[b].buyable).collect();
     order.sort_by_key(|&b| (instance.bins[b].price, b));
     for (rank, &b) in order.iter().enumerate() {
         let bin = &instance.bins[b];
         let like = |o: &&usize| {
             let other = &instance.bins[**o];
-            other.domain == bin.domain && other.limit_use == bin.limit_use && other.supply == bin.supply
+            let same = told.iter().all(|&k| other.domain[k] == bin.domain[k]);
+            same && other.limit_use == bin.limit_use && other.supply == bin.supply
         };
         let cheaper: Vec<usize> = order[..rank].iter().filter(like).copied().collect();
         walk.place(false, b, &cheaper, price)?;
     }
     let list = walk.list;
     Some(Columns { items, loose, list })
+}
+
+/// Keys on which a rule of pods that wait asks for the domain.
+fn told(instance: &Instance) -> Vec<usize> {
+    let waits = |s: &usize| instance.shapes[*s].count > 0;
+    let mut keys: Vec<usize> = instance
+        .rules
+        .iter()
+        .filter(|r| r.owners.iter().chain(&r.selected).any(waits))
+        .filter_map(|r| match r.key {
+            Key::Domain(key) => Some(key),
+            Key::Host => None,
+        })
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }
 
 struct Walk<'a> {

@@ -105,6 +105,11 @@ fn run(
             return Ok(None);
         }
         values = cols.iter().chain(unserved.values()).map(|&c| m.value(c)).collect();
+        let nodes: f64 = columns.list.iter().zip(&values).filter(|(c, _)| !c.node).map(|(_, level)| level).sum();
+        if g + 2 == goals.len() && nodes < 1.5 {
+            // There are no fewer nodes than one, or none.
+            break;
+        }
         if g + 1 < goals.len() {
             for &(col, _) in goal {
                 m.set_cost(col, 0.0)?;

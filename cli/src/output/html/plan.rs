@@ -67,14 +67,14 @@ fn tiles(answer: &Answer) -> Vec<Tile> {
     tiles
 }
 
-/// From what first fit would cost to the proven minimum.
+/// From what Karpenter's algorithm would cost to the proven minimum.
 fn bridge(answer: &Answer) -> Vec<Bridge> {
     let total = |label: &str, to: i64| Bridge { label: label.to_owned(), from: 0, to, total: true };
     let step = |label: &str, from: i64, to: i64| Bridge { label: label.to_owned(), from, to, total: false };
     let mut steps = Vec::new();
-    // Where first fit leaves more pods out, its cost is no comparison.
+    // Where that leaves more pods out, its cost is no comparison.
     if answer.baseline.cost > 0 && answer.baseline.unscheduled <= answer.unscheduled.len() {
-        steps.push(total("First fit", answer.baseline.cost));
+        steps.push(total("Karpenter's algorithm", answer.baseline.cost));
         steps.push(step("Solved instead", answer.baseline.cost, answer.cost));
     }
     steps.push(total("This plan", answer.cost));

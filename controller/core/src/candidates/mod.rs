@@ -4,6 +4,7 @@ mod exclusion;
 mod filter;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use millwright_models::catalog::{Catalog, Gates, PoolTypes, pool_types, price_in_pool, price_of};
@@ -33,6 +34,15 @@ pub enum Class {
     Repair,
 }
 
+/// What each pool may buy, or why that is not known.
+pub type Types = BTreeMap<String, Result<PoolTypes, String>>;
+
+/// What the pools of a world may buy.
+pub fn types_of(world: &World, catalog: &Catalog, gates: &Gates) -> Types {
+    let types = |p: &NodePool| pool_types(world, catalog, p, gates).map_err(|e| e.to_string());
+    world.node_pools.iter().map(|p| (p.name().to_owned(), types(p))).collect()
+}
+
 /// Everything that candidates are judged by.
 pub struct Scene<'w> {
     pub world: &'w World,
@@ -42,8 +52,7 @@ pub struct Scene<'w> {
     pub memory: Memory,
     pub nodes: Vec<StateNode<'w>>,
     pub pdbs: Pdbs<'w>,
-    /// What each pool may buy, or why that is not known.
-    pub pools: BTreeMap<&'w str, Result<PoolTypes, String>>,
+    pub pools: Arc<Types>,
     /// Nodes without a claim are candidates too.
     pub unmanaged: bool,
 }
@@ -84,7 +93,19 @@ impl Candidate<'_> {
 impl<'w> Scene<'w> {
     /// Pairs nodes with claims, counts budgets, asks for the pools' types.
     pub fn new(world: &'w World, catalog: &'w Catalog, gates: Gates, now: Timestamp, memory: Memory) -> Self {
-        let types = |p: &'w NodePool| (p.name(), pool_types(world, catalog, p, &gates).map_err(|e| e.to_string()));
+        let types = Arc::new(types_of(world, catalog, &gates));
+        Self::of(world, catalog, gates, now, memory, types)
+    }
+
+    /// The same where the pools' types are known already.
+    pub fn of(
+        world: &'w World,
+        catalog: &'w Catalog,
+        gates: Gates,
+        now: Timestamp,
+        memory: Memory,
+        pools: Arc<Types>,
+    ) -> Self {
         Self {
             world,
             catalog,
@@ -93,7 +114,7 @@ impl<'w> Scene<'w> {
             memory,
             nodes: state_nodes(world),
             pdbs: Pdbs::new(world),
-            pools: world.node_pools.iter().map(types).collect(),
+            pools,
             unmanaged: false,
         }
     }

@@ -74,8 +74,15 @@ fn stays(scene: &Scene<'_>, solved: &Solved<'_>, ideal: &Ideal, price: Micros, n
         }
         return "no cheaper set of nodes was found as long as the nodes that may not go stay".to_owned();
     }
-    if solved.bound() + ROUNDING >= solved.cost() || solved.claimed_bound().is_some_and(|c| c >= solved.cost()) {
+    let least = solved.claimed_bound().unwrap_or_default().max(solved.bound());
+    if solved.cost() <= ideal.bound + ROUNDING || (price == 0 && solved.cost() <= least + ROUNDING) {
         "no cheaper set of nodes exists for the pods: keeping it is optimal".to_owned()
+    } else if solved.cost() <= least + ROUNDING {
+        format!(
+            "no other set of nodes saves more than its disruption is taken to cost ({} $/h for each evicted pod and \
+             each removed node): keeping it is optimal at that price",
+            price as f64 / 1e6
+        )
     } else {
         "no cheaper set of nodes was found for the pods".to_owned()
     }

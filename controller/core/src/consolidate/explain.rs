@@ -90,7 +90,7 @@ pub fn node(
         let ideal = ideal::ideal(&part, &scene, &first)?;
         let all = blocked::blocked(&scene, &first, &ideal, price);
         out.reasons = all.into_iter().find(|(n, _)| n == name).map(|(_, why)| why).unwrap_or_default();
-        out.relaxations = helpful(&cx, world, price, name, lifts(&scene, name, price))?;
+        out.relaxations = helpful(&cx, world, price, name, lifts(&scene, name, price), first.cost())?;
     }
     out.elapsed = clock().saturating_sub(began);
     Ok(out)
@@ -117,13 +117,14 @@ fn goes(world: &World, solved: &Solved<'_>, name: &str) -> Option<Vec<(String, S
 }
 
 /// Single changes that help; where none does, all together as far as they are
-/// needed.
+/// needed. `now` is the cost after the wave without a change.
 fn helpful(
     cx: &Context<'_>,
     world: &World,
     price: Micros,
     name: &str,
     all: Vec<Lift>,
+    now: Micros,
 ) -> Result<Vec<Relaxation>, AuditError> {
     let mut out = Vec::new();
     let mut left = all.len() + if all.len() > 1 { all.len() + 1 } else { 0 };
@@ -141,7 +142,9 @@ fn helpful(
         Ok(solved.lifted.removed.iter().any(|r| r == name).then(|| solved.cost()))
     };
     for lift in &all {
-        if let Some(cost) = try_out(&[lift])? {
+        // Disruption that saves nothing is not worth its being free.
+        let worth = |cost: Micros| !matches!(lift, Lift::FreeDisruption) || cost < now;
+        if let Some(cost) = try_out(&[lift])?.filter(|cost| worth(*cost)) {
             out.push(Relaxation { changes: vec![lift.words()], cost });
         }
     }

@@ -21,13 +21,20 @@ pub struct Ideal {
     pub bound: Micros,
     /// Nodes that would go.
     pub removed: BTreeSet<String>,
+    /// Whether it leaves out as many pods as the first wave, so that its bound
+    /// holds for the wave too.
+    pub serves_alike: bool,
 }
 
 /// Works it out, or takes it from the first wave where nothing held that one
 /// back.
 pub fn ideal(cx: &Context<'_>, scene: &Scene<'_>, first: &Solved<'_>) -> Result<Ideal, AuditError> {
-    let own =
-        Ideal { cost: first.cost(), bound: first.bound(), removed: first.lifted.removed.iter().cloned().collect() };
+    let own = Ideal {
+        cost: first.cost(),
+        bound: first.bound(),
+        removed: first.lifted.removed.iter().cloned().collect(),
+        serves_alike: true,
+    };
     let free = removals(scene);
     if free == first.terms.removals {
         return Ok(own);
@@ -47,11 +54,12 @@ pub fn ideal(cx: &Context<'_>, scene: &Scene<'_>, first: &Solved<'_>) -> Result<
     let bound = (instance.current_cost() + outcome.bound).max(0);
     let lifted = lift::lift(&lowered, &outcome.plan, cx.options.lower.spot_types);
     // The wave is one of the plans that were searched for here.
+    let serves_alike = lifted.unscheduled.len() == first.lifted.unscheduled.len();
     let worse = lifted.unscheduled.len() >= first.lifted.unscheduled.len() && cost > own.cost;
     if worse {
-        Ok(Ideal { bound, ..own })
+        Ok(Ideal { bound, serves_alike, ..own })
     } else {
-        Ok(Ideal { cost, bound, removed: lifted.removed.into_iter().collect() })
+        Ok(Ideal { cost, bound, removed: lifted.removed.into_iter().collect(), serves_alike })
     }
 }
 

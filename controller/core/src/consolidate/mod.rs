@@ -102,7 +102,8 @@ pub struct Wave {
     pub cost: Micros,
     /// Proven: no legal wave of the same disruption charge ends lower.
     pub bound: Micros,
-    /// A higher bound that search proved without a certificate.
+    /// A higher bound that the wave's certificate does not hold: proved by
+    /// search, or that of the ideal.
     pub claimed_bound: Option<Micros>,
     /// The member of the engine that found it.
     pub engine: String,
@@ -149,13 +150,16 @@ pub fn audit(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'
     };
     let names = simulate::names(world, 1, first.lifted.nodes.len());
     let mut waves = vec![wave(world, &first, &names)];
+    waves[0].learn(&ideal);
     let mut warnings = warnings::warnings(world, &scene, &first);
     let frontier = if options.frontier { frontier::frontier(&cx, &scene, price, &first)? } else { Vec::new() };
     if options.all_waves {
         let next = simulate::after(world, &first.lowered, &first.lifted, &names);
         warnings.extend(follow(&cx, next, price, &mut waves)?);
     }
-    let blocked = if options.reasons { blocked::blocked(&scene, &first, &ideal, price) } else { Vec::new() };
+    let mut blocked = if options.reasons { blocked::blocked(&scene, &first, &ideal, price) } else { Vec::new() };
+    // A node on its way out does not stay: a warning tells of it.
+    blocked.retain(|(name, _)| !first.is_leaving(&scene, name));
     Ok(Audit {
         current_cost: first.lowered.instance.current_cost(),
         waves,
@@ -219,6 +223,14 @@ fn follow(
 }
 
 impl Wave {
+    /// Takes the bound of the ideal where it is the higher one: every wave is
+    /// one of the plans that the ideal may choose from.
+    fn learn(&mut self, ideal: &Ideal) {
+        if ideal.serves_alike && ideal.bound > self.least() {
+            self.claimed_bound = Some(ideal.bound);
+        }
+    }
+
     /// Whether it changes no node and places no pod.
     pub fn is_nothing(&self) -> bool {
         self.removed.is_empty() && self.nodes.is_empty() && self.existing.is_empty()

@@ -189,6 +189,12 @@ impl Solved<'_> {
         self.outcome.plan.cost_after(&self.lowered.instance)
     }
 
+    /// Whether a node is on its way out: its claim is, or the node itself.
+    pub fn is_leaving(&self, scene: &Scene<'_>, name: &str) -> bool {
+        let marked = scene.nodes.iter().any(|n| n.name() == name && n.is_marked(&scene.memory));
+        marked || self.lowered.places.iter().any(|p| p.name == name && p.leaving)
+    }
+
     /// The proven minimum, at this plan's charge.
     pub fn bound(&self) -> Micros {
         self.after(self.outcome.bound)

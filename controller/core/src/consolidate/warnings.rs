@@ -35,12 +35,7 @@ pub fn warnings(world: &World, scene: &Scene<'_>, first: &Solved<'_>) -> Vec<Str
     if !expired.is_empty() {
         out.push(format!("{} past expireAfter: {}", nodes(expired.len()), list(&expired)));
     }
-    let unpriced: Vec<&str> =
-        (0..scene.nodes.len()).filter(|n| scene.price(*n).is_none()).map(|n| scene.nodes[n].name()).collect();
-    if !unpriced.is_empty() {
-        out.push(format!("the price of {} is not known and counts as 0: {}", nodes(unpriced.len()), list(&unpriced)));
-    }
-    let leaving: Vec<&str> = scene.nodes.iter().filter(|n| n.is_marked(&scene.memory)).map(|n| n.name()).collect();
+    let leaving: Vec<&str> = scene.nodes.iter().map(|n| n.name()).filter(|n| first.is_leaving(scene, n)).collect();
     if !leaving.is_empty() {
         out.push(format!(
             "{} on the way out, in no cost here; their pods are planned for: {}",

@@ -8,6 +8,7 @@ use millwright_models::catalog::Catalog;
 use millwright_models::world::World;
 
 use super::ask::{Reply, Target, Ticket};
+use super::buffers::{Buffers, Fits};
 use super::desk::{Count, Desk, Outbox, Part, Request, Sent};
 use super::disruption::Disruption;
 use super::garbage::Garbage;
@@ -18,8 +19,9 @@ use super::provisioner::Provisioner;
 use super::settings::Settings;
 use super::slots::Slots;
 use super::termination::Termination;
+use super::types::TypesCache;
 use super::view::View;
-use super::work::{Finding, Question, Work};
+use super::work::{Cancel, Finding, Question, Work};
 use crate::nodes::Memory;
 
 /// One part of the controller.
@@ -34,6 +36,9 @@ pub trait Piece {
     /// What the work came to that this part asked for; it is acted on in the
     /// next look, by what there is then.
     fn found(&mut self, _finding: Finding) {}
+
+    /// That work was given up, for what could not wait.
+    fn given_up(&mut self) {}
 }
 
 /// What parts know together; lost at a restart, so nothing may depend on it
@@ -57,15 +62,21 @@ pub struct Shared {
     pub promised: BTreeMap<String, String>,
     /// Held nodes that nothing of the scheduler's is on its way to.
     pub settled: BTreeSet<String>,
+    /// What became of virtual pods in the last pass.
+    pub fits: Fits,
+    /// Nodes (by name) whose free room virtual pods need.
+    pub buffered: BTreeSet<String>,
     /// Pods wait that have not been planned for yet.
     pub planning: bool,
-    /// Who waits for work that is being done.
-    pub solving: Option<Part>,
+    /// Work that is being done.
+    pub solving: Option<Solving>,
+    /// Somebody cannot wait until that is done.
+    pub is_urgent: bool,
     /// Work that a part wants done.
     pub wish: Option<Wish>,
 }
 
-/// A cordon of ours in the making: `millwright.dev/hold` and
+/// A hold in the making: the annotations `millwright.dev/hold` and
 /// `millwright.dev/hold-until`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Hold {
@@ -98,6 +109,17 @@ pub struct Wish {
     pub part: Part,
     pub world: Arc<World>,
     pub question: Question,
+    /// It is given up where somebody cannot wait.
+    pub yields: bool,
+}
+
+/// Work that is being done.
+#[derive(Clone, Debug)]
+pub struct Solving {
+    /// Who waits for it.
+    pub part: Part,
+    pub yields: bool,
+    cancel: Cancel,
 }
 
 impl Shared {
@@ -123,6 +145,7 @@ pub struct Brain {
     settings: Settings,
     desk: Desk,
     shared: Shared,
+    types: TypesCache,
     pieces: Vec<(Part, Box<dyn Piece + Send>)>,
 }
 
@@ -134,6 +157,7 @@ impl Brain {
             (Part::Termination, Box::new(Termination::default())),
             (Part::Garbage, Box::new(Garbage::default())),
             (Part::Pools, Box::new(Pools::default())),
+            (Part::Buffers, Box::new(Buffers)),
             (Part::Provision, Box::new(Provisioner::new(&settings))),
             (Part::Landing, Box::new(Landing::default())),
             (Part::Disruption, Box::new(Disruption::default())),
@@ -143,14 +167,16 @@ impl Brain {
 
     /// A brain of exactly these parts, for tests of what surrounds it.
     pub fn of(settings: Settings, pieces: Vec<(Part, Box<dyn Piece + Send>)>) -> Self {
-        Self { settings, desk: Desk::default(), shared: Shared::default(), pieces }
+        Self { settings, desk: Desk::default(), shared: Shared::default(), types: TypesCache::default(), pieces }
     }
 
     /// One look at the cluster. Nothing may be asked of a snapshot that does
     /// not hold the answers taken in so far.
     pub fn look(&mut self, world: &Arc<World>, catalog: &Arc<Catalog>, now: Timestamp) -> Step {
-        let view = View::new(world, catalog, &self.settings, now);
+        let types = self.types.of(world, catalog, &self.settings.lower.gates);
+        let view = View::new(world, catalog, &self.settings, types, now);
         self.shared.now = now;
+        self.shared.is_urgent = false;
         self.shared.holds = landing::holds(&view);
         self.desk.open(now);
         for (_, piece) in &mut self.pieces {
@@ -158,9 +184,13 @@ impl Brain {
         }
         let Outbox { requests, wake, counts } = self.desk.close();
         let work = self.shared.wish.take().map(|wish| {
-            self.shared.solving = Some(wish.part);
-            Work { world: wish.world, catalog: catalog.clone(), question: wish.question, asked: now }
+            let cancel = Cancel::default();
+            self.shared.solving = Some(Solving { part: wish.part, yields: wish.yields, cancel: cancel.clone() });
+            Work { world: wish.world, catalog: catalog.clone(), question: wish.question, asked: now, cancel }
         });
+        if let Some(solving) = self.shared.solving.as_ref().filter(|s| s.yields && self.shared.is_urgent) {
+            solving.cancel.set();
+        }
         Step { requests, counts, wake, work }
     }
 
@@ -178,12 +208,11 @@ impl Brain {
         self.desk.seen(target);
     }
 
-    /// What the work aside came to.
+    /// What the work aside came to; nothing that counts if it was given up.
     pub fn found(&mut self, finding: Finding, now: Timestamp) {
         self.shared.now = now;
-        let Some(asker) = self.shared.solving.take() else { return };
-        if let Some((_, piece)) = self.pieces.iter_mut().find(|(part, _)| *part == asker) {
-            piece.found(finding);
-        }
+        let Some(solving) = self.shared.solving.take() else { return };
+        let Some((_, piece)) = self.pieces.iter_mut().find(|(part, _)| *part == solving.part) else { return };
+        if solving.cancel.is_set() { piece.given_up() } else { piece.found(finding) }
     }
 }

@@ -1,6 +1,7 @@
 //! Status conditions with a root that sums them up. (spec 10 §7)
 
 use jiff::Timestamp;
+use millwright_models::karpenter::buffer::CapacityBuffer;
 use millwright_models::karpenter::nodeclaim::NodeClaim;
 use millwright_models::karpenter::nodepool::NodePool;
 use millwright_models::kube::meta::{Condition, Meta};
@@ -31,6 +32,7 @@ impl Truth {
 pub struct Conditions {
     before: Vec<Condition>,
     list: Vec<Condition>,
+    /// What the root sums up; no root without any.
     dependents: &'static [&'static str],
     generation: i64,
     now: Timestamp,
@@ -43,6 +45,10 @@ impl Conditions {
 
     pub fn of_pool(pool: &NodePool, now: Timestamp) -> Self {
         Self::new(&pool.meta, &pool.conditions, &[VALIDATED, CLASS_READY], now)
+    }
+
+    pub fn of_buffer(buffer: &CapacityBuffer, now: Timestamp) -> Self {
+        Self::new(&buffer.meta, &buffer.conditions, &[], now)
     }
 
     /// Missing dependents are Unknown since the object's creation.
@@ -139,6 +145,9 @@ impl Conditions {
     }
 
     fn sum_up(&mut self) {
+        if self.dependents.is_empty() {
+            return;
+        }
         let dependents = self.dependents.iter().filter_map(|kind| self.get(kind));
         let current = |c: &Condition| c.observed_generation.is_none_or(|g| g >= self.generation);
         let mut wanting: Vec<&Condition> = dependents.filter(|c| c.status != "True" || !current(c)).collect();

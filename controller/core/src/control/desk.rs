@@ -120,7 +120,14 @@ impl Desk {
 
     /// Tells an event, unless the same was told a moment ago.
     pub fn event(&mut self, part: Part, event: Event) {
-        let key = (event.about.clone(), event.reason, event.message.clone());
+        let message = event.message.clone();
+        self.event_as(part, event, &message);
+    }
+
+    /// Tells an event, unless one of the same object, reason and `topic` was
+    /// told a moment ago, whatever the messages say.
+    pub fn event_as(&mut self, part: Part, event: Event, topic: &str) {
+        let key = (event.about.clone(), event.reason, topic.to_owned());
         // What is held back sets no time: otherwise a lasting trouble would be
         // told of once and never again.
         if !self.told.contains_key(&key) {

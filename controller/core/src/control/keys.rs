@@ -14,8 +14,10 @@ pub const UNREGISTERED: &str = "karpenter.sh/unregistered";
 pub const EXCLUDE_BALANCERS: (&str, &str) = ("node.kubernetes.io/exclude-from-external-load-balancers", "karpenter");
 /// Annotation: when the drain must be over.
 pub const DEADLINE: &str = "karpenter.sh/nodeclaim-termination-timestamp";
-/// Annotations of a cordon of ours.
+/// Annotation of a node that we hold, and the key of the taint that holds one
+/// that was open before.
 pub const HOLD: &str = "millwright.dev/hold";
+/// Annotation: until when it is held at most.
 pub const HOLD_UNTIL: &str = "millwright.dev/hold-until";
 
 /// Conditions of a NodeClaim.

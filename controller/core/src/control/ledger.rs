@@ -4,7 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use millwright_models::catalog::pool_types;
 use millwright_models::karpenter::labels;
 use millwright_models::karpenter::nodeclaim::NodeClaim;
 use millwright_models::karpenter::nodepool::NodePool;
@@ -24,8 +23,6 @@ const NODES: &str = "nodes";
 pub struct Ledger<'v, 'w> {
     view: &'v View<'w>,
     used: BTreeMap<String, Resources>,
-    /// Capacity per type, of pools that were asked for.
-    types: BTreeMap<String, BTreeMap<String, Resources>>,
 }
 
 /// A limit that stands against a purchase.
@@ -41,7 +38,7 @@ pub struct OverLimit {
 impl<'v, 'w> Ledger<'v, 'w> {
     /// Counts what there is and what is being asked for.
     pub fn new(view: &'v View<'w>, desk: &Desk) -> Self {
-        let mut ledger = Self { view, used: BTreeMap::new(), types: BTreeMap::new() };
+        let mut ledger = Self { view, used: BTreeMap::new() };
         for node in view.nodes.iter().filter(|n| !is_leaving(n)) {
             let Some(pool) = node.pool().and_then(|p| view.world.node_pool(p)).filter(|p| has_limits(p)) else {
                 continue;
@@ -97,7 +94,7 @@ impl<'v, 'w> Ledger<'v, 'w> {
         self.used.entry(pool.to_owned()).or_default().add(amount);
     }
 
-    fn of_node(&mut self, node: &StateNode<'w>, pool: &NodePool) -> Resources {
+    fn of_node(&self, node: &StateNode<'w>, pool: &NodePool) -> Resources {
         let mut amount = node.node.map(|n| n.capacity.clone()).unwrap_or_default();
         if let Some(claim) = node.claim {
             if claim.capacity.is_empty() && node.node.is_none() {
@@ -110,15 +107,11 @@ impl<'v, 'w> Ledger<'v, 'w> {
     }
 
     /// The most that a claim of one of these types can come to.
-    fn of_types(&mut self, pool: &NodePool, names: &[String]) -> Resources {
-        let (view, gates) = (self.view, &self.view.settings.lower.gates);
-        let types = self.types.entry(pool.name().to_owned()).or_insert_with(|| {
-            let types = pool_types(view.world, view.catalog, pool, gates).map(|t| t.types).unwrap_or_default();
-            types.into_iter().map(|t| (t.name.to_string(), t.capacity)).collect()
-        });
+    fn of_types(&self, pool: &NodePool, names: &[String]) -> Resources {
+        let types = self.view.types.get(pool.name()).and_then(|types| types.as_ref().ok());
         let mut most = Resources::default();
-        for capacity in names.iter().filter_map(|n| types.get(n)) {
-            most.raise(capacity);
+        for kind in types.into_iter().flat_map(|t| &t.types).filter(|t| names.iter().any(|n| **n == *t.name)) {
+            most.raise(&kind.capacity);
         }
         most.set(NODES, 1);
         most

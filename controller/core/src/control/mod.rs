@@ -11,6 +11,7 @@
 
 pub mod ask;
 pub mod brain;
+pub mod buffers;
 pub mod conditions;
 mod counts;
 pub mod desk;
@@ -27,5 +28,6 @@ pub mod provisioner;
 pub mod settings;
 pub mod slots;
 pub mod termination;
+mod types;
 pub mod view;
 pub mod work;

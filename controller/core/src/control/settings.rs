@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use jiff::SignedDuration;
 use millwright_models::lower::Settings as LowerSettings;
+use millwright_solver::engine::Method;
 use millwright_solver::instance::Micros;
 
 /// How planned pods come to their nodes. (DESIGN §5)
@@ -31,6 +32,8 @@ pub struct Settings {
     /// Engine time of a provisioning pass, and of a consolidation.
     pub provision_deadline: Duration,
     pub consolidate_deadline: Duration,
+    /// How much effort an answer is worth.
+    pub method: Method,
     /// Search rounds instead of time: a run that can be replayed.
     pub iterations: Option<u64>,
     pub seed: u64,
@@ -56,6 +59,7 @@ impl Default for Settings {
             placement_schedulers: vec!["default-scheduler".to_owned()],
             provision_deadline: Duration::from_secs(1),
             consolidate_deadline: Duration::from_secs(10),
+            method: Method::Auto,
             iterations: None,
             seed: 1,
             disruption_price: None,

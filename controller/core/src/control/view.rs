@@ -1,16 +1,21 @@
 //! What every part sees in one look.
 
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use millwright_models::catalog::Catalog;
 use millwright_models::world::World;
 
 use super::settings::Settings;
+use crate::candidates::Types;
 use crate::nodes::{StateNode, state_nodes};
 
 /// A snapshot, the time, and the settings.
 pub struct View<'a> {
     pub world: &'a World,
-    pub catalog: &'a Catalog,
+    pub catalog: &'a Arc<Catalog>,
+    /// What the pools may buy.
+    pub types: Arc<Types>,
     pub settings: &'a Settings,
     /// Nodes and claims, paired.
     pub nodes: Vec<StateNode<'a>>,
@@ -18,8 +23,14 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    pub fn new(world: &'a World, catalog: &'a Catalog, settings: &'a Settings, now: Timestamp) -> Self {
-        Self { world, catalog, settings, nodes: state_nodes(world), now }
+    pub fn new(
+        world: &'a World,
+        catalog: &'a Arc<Catalog>,
+        settings: &'a Settings,
+        types: Arc<Types>,
+        now: Timestamp,
+    ) -> Self {
+        Self { world, catalog, types, settings, nodes: state_nodes(world), now }
     }
 
     /// What makes names of later times others: one that has just been given

@@ -57,7 +57,7 @@ pub fn pod(
     if options.baseline {
         fall_back(&mut solved, options, clock);
     }
-    let Solved { lowered, outcome, lifted } = solved;
+    let Solved { lowered, outcome, lifted, .. } = solved;
     let whereabouts = Whereabouts::of(world, &lifted, index);
     let mut out = Explanation {
         pod: world.pods[index].full_name(),

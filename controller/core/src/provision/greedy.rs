@@ -1,5 +1,5 @@
-//! Karpenter's greedy: the baseline, and a plan to fall back on where the
-//! search, for want of time, found nothing as good.
+//! Karpenter's greedy: the baseline, a plan to start from, and one to fall
+//! back on where the search, for want of time, found nothing as good.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -8,6 +8,7 @@ use millwright_models::greedy::{self, GreedyClaim, GreedyOptions, GreedyPlan};
 use millwright_models::lower::Lowered;
 use millwright_models::world::World;
 use millwright_solver::check;
+use millwright_solver::engine::Candidate;
 use millwright_solver::plan::{Contents, NewNode, Plan};
 
 use super::{Baseline, Clock, Options};
@@ -45,6 +46,11 @@ pub fn better(lowered: &Lowered<'_>, greedy: &GreedyPlan, found: &Plan) -> Optio
     let plan = as_plan(lowered, greedy)?;
     let same = plan.unserved == found.unserved && plan.demoted == found.demoted && found.removed.is_empty();
     (same && check::plan(&lowered.instance, &plan).is_ok()).then_some(plan)
+}
+
+/// The greedy's decision as a plan to start from.
+pub fn candidate(lowered: &Lowered<'_>, greedy: &GreedyPlan) -> Option<Candidate> {
+    Some(Candidate { plan: as_plan(lowered, greedy)?, source: SOURCE })
 }
 
 /// The greedy's decision in the solver's terms; none if it holds something

@@ -10,6 +10,7 @@ mod proof;
 use std::time::Duration;
 
 use millwright_models::catalog::Catalog;
+use millwright_models::greedy::GreedyPlan;
 use millwright_models::lift::{self, Lifted, PlannedNode};
 use millwright_models::lower::{self, BinSource, LowerError, Lowered};
 use millwright_models::world::World;
@@ -61,6 +62,8 @@ pub struct Decision {
     /// The member of the engine that found the plan.
     pub engine: String,
     pub elapsed: Duration,
+    /// When the first plan was there that the checker accepted.
+    pub first_answer: Option<Duration>,
     pub baseline: Option<Baseline>,
     /// This cost less the best known where one spot type per node is enough.
     pub flexibility_premium: Micros,
@@ -112,7 +115,7 @@ pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_
     }
     let elapsed = clock().saturating_sub(began);
     let baseline = options.baseline.then(|| fall_back(&mut solved, options, clock));
-    let Solved { lowered, outcome, lifted } = solved;
+    let Solved { lowered, outcome, lifted, .. } = solved;
     let certificate = proof::to_json(world, catalog, &lowered, &outcome, options);
     let claims = lift::node_claims(world, &lowered, &lifted.nodes);
     let current_cost = current_cost(&lowered, catalog);
@@ -128,6 +131,7 @@ pub fn plan(world: &World, catalog: &Catalog, options: &Options, clock: Clock<'_
         claimed_bound: outcome.claimed.filter(|c| *c > outcome.bound),
         engine: outcome.source.to_owned(),
         elapsed,
+        first_answer: outcome.first.map(|first| first.saturating_sub(began)),
         baseline,
         flexibility_premium: premium,
         certificate,
@@ -142,7 +146,17 @@ pub(crate) struct Solved<'w> {
     pub lowered: Lowered<'w>,
     pub outcome: engine::Outcome,
     pub lifted: Lifted,
+    /// What the greedy decided, if it was asked before.
+    drafted: Option<Drafted>,
 }
+
+/// A decision of the greedy, and that as a baseline.
+type Drafted = (GreedyPlan, Baseline);
+
+/// Up to this many pods a second of the time that is left, and never more than
+/// this, the greedy takes little of it, and its plan is one to start from:
+/// where rules leave some pods out it may serve others than the search does.
+const DRAFT_PODS: f64 = 2_000.0;
 
 /// Compiles and solves.
 pub(crate) fn solved<'w>(
@@ -158,13 +172,22 @@ pub(crate) fn solved<'w>(
         // The rest of the time goes to the plan without the choice of types.
         engine_options.deadline = engine_options.deadline.map(|d| began + d.saturating_sub(began).mul_f64(0.7));
     }
+    let left = engine_options.deadline.map_or(1.0, |d| d.saturating_sub(clock()).as_secs_f64().min(1.0));
+    let drafted = ((lowered.instance.pods() as f64) <= DRAFT_PODS * left).then(|| greedy::run(world, &lowered, options, clock));
+    if let Some((decided, _)) = &drafted {
+        engine_options.candidates.extend(greedy::candidate(&lowered, decided));
+    }
     let outcome = engine::solve(&lowered.instance, &engine_options, clock)?;
     let lifted = lift::lift(&lowered, &outcome.plan, options.lower.spot_types);
-    Ok(Solved { lowered, outcome, lifted })
+    Ok(Solved { lowered, outcome, lifted, drafted })
 }
 
-/// Runs the baseline, and takes its plan where that is legal and cheaper.
+/// Tells the baseline; where it had not been asked before, takes its plan if
+/// that is legal and cheaper.
 pub(crate) fn fall_back(solved: &mut Solved<'_>, options: &Options, clock: Clock<'_>) -> Baseline {
+    if let Some((_, told)) = solved.drafted.take() {
+        return told;
+    }
     let (decided, told) = greedy::run(solved.lowered.world, &solved.lowered, options, clock);
     if let Some(plan) = greedy::better(&solved.lowered, &decided, &solved.outcome.plan) {
         solved.outcome.plan = plan;

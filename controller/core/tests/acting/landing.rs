@@ -42,6 +42,11 @@ fn is_cordoned(room: &Room, node: &str) -> bool {
     room.get("Node", "", node).is_some_and(|n| n["spec"]["unschedulable"] == true)
 }
 
+/// Whether a request begins or widens a hold.
+fn is_hold(ask: &Ask) -> bool {
+    matches!(ask, Ask::Patch { body, .. } if body["metadata"]["annotations"]["millwright.dev/hold-until"].is_string())
+}
+
 fn binds(room: &Room) -> Vec<(Timestamp, String, String, Reply)> {
     let all = room.log.iter().filter_map(|(at, ask, reply)| match ask {
         Ask::Bind { pod, node, .. } => Some((*at, pod.name.clone(), node.clone(), reply.clone())),
@@ -141,27 +146,22 @@ fn a_timer_lifts_the_hold_after_a_restart_too() {
 }
 
 #[test]
-fn a_node_that_was_open_is_listed_afresh_half_a_second_after_its_cordon() {
+fn a_node_that_was_open_is_listed_afresh_half_a_second_after_it_was_closed() {
     let mut room = room();
     room.node("a", "t4");
     room.scheduler = false;
     room.deploy("web", 3, "1200m", unschedulable());
-    room.until("the cordon", 10.0, |r| is_cordoned(r, "a"));
-    let cordon = room
-        .log
-        .iter()
-        .find(|(_, a, _)| matches!(a, Ask::Patch { body, .. } if body["spec"]["unschedulable"] == true))
-        .unwrap()
-        .0;
+    room.until("the hold", 10.0, |r| held(r) == ["a"]);
+    let begun = room.log.iter().find(|(_, a, _)| is_hold(a)).unwrap().0;
     // The scheduler had assumed a pod there: its binding shows only now.
     room.add(objects::pod("early", "early-0", "1500m", objects::on("a")));
     room.until("a binding", 10.0, |r| !binds(r).is_empty());
     let listed = room.log.iter().find(|(_, a, _)| matches!(a, Ask::Refresh { .. })).unwrap().0;
-    assert!(listed.duration_since(cordon) >= SignedDuration::from_millis(500));
+    assert!(listed.duration_since(begun) >= SignedDuration::from_millis(500));
     room.run(3.0);
     assert!(binds(&room).iter().all(|(at, ..)| *at >= listed));
     assert_eq!(binds(&room).len(), 2, "the third has no room any more");
-    assert!(!is_cordoned(&room, "a"));
+    assert!(held(&room).is_empty());
     nothing_is_overcommitted(&mut room);
 }
 
@@ -235,7 +235,7 @@ fn terminating_pods_count_until_they_are_gone() {
     room.scheduler = false;
     room.add(objects::pod("old", "old-0", "1300m", objects::on("a")));
     room.deploy("web", 2, "1300m", unschedulable());
-    room.until("the cordon", 10.0, |r| is_cordoned(r, "a"));
+    room.until("the hold", 10.0, |r| held(r) == ["a"]);
     let end = (room.now + SignedDuration::from_secs(600)).to_string();
     room.edit("Pod", "default", "old-0", json!({"metadata": {"deletionTimestamp": end}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1400m", "memory": "64Mi"}}}]}}));
     room.run(5.0);
@@ -416,8 +416,7 @@ fn only_pods_of_the_named_schedulers_and_none_that_opted_out() {
     );
     room.until("all run", 40.0, |r| run(r, "other") && run(r, "own") && run(r, "gang"));
     assert!(binds(&room).is_empty());
-    let cordons = room.asked(|a| matches!(a, Ask::Patch { body, .. } if body["spec"]["unschedulable"] == true));
-    assert!(cordons.is_empty(), "a node for such pods alone is not held");
+    assert!(room.asked(is_hold).is_empty(), "a node for such pods alone is not held");
     assert_eq!(room.all("Node").len(), 1);
 }
 
@@ -472,7 +471,7 @@ fn nominate_mode_nominates_and_holds_nothing() {
         room.asked(|a| matches!(a, Ask::Patch { body, .. } if body["status"]["nominatedNodeName"].is_string()));
     assert_eq!(nominations.len(), 3);
     assert!(binds(&room).is_empty());
-    assert!(room.asked(|a| matches!(a, Ask::Patch { body, .. } if body["spec"]["unschedulable"] == true)).is_empty());
+    assert!(room.asked(is_hold).is_empty());
 }
 
 #[test]

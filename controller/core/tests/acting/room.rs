@@ -9,6 +9,7 @@ use millwright_core::control::ask::{Ask, Event, Instance, Kind, Refusal, Reply, 
 use millwright_core::control::brain::{Brain, Step};
 use millwright_core::control::desk::{Count, Request};
 use millwright_core::control::settings::Settings;
+use millwright_core::control::work::Work;
 use millwright_models::catalog::{Catalog, file};
 use millwright_models::reader::live::Live;
 use millwright_models::world::World;
@@ -56,6 +57,9 @@ pub struct Room {
     pub scheduler: bool,
     /// New claims do not show.
     pub blind: bool,
+    /// Work aside is not done but kept here.
+    pub idle: bool,
+    pub aside: Vec<Work>,
     pub refuse: Refuse,
     /// Everything that was asked, with the answer.
     pub log: Vec<(Timestamp, Ask, Reply)>,
@@ -83,6 +87,8 @@ impl Room {
             unready: Vec::new(),
             scheduler: true,
             blind: false,
+            idle: false,
+            aside: Vec::new(),
             refuse: Box::new(|_| None),
             log: Vec::new(),
             counts: Vec::new(),
@@ -229,7 +235,9 @@ impl Room {
                 for request in requests {
                     self.carry_out(at, request);
                 }
-                if let Some(work) = work {
+                if self.idle {
+                    self.aside.extend(work);
+                } else if let Some(work) = work {
                     let finding = work.run(&|| Duration::ZERO);
                     self.brains[at].found(finding, self.now);
                 }

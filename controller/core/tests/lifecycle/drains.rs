@@ -202,3 +202,21 @@ fn lif_058_whose_time_is_over_does_not_wait_for_its_turn() {
     assert_eq!(stage.forced().iter().map(|f| f.0.as_str()).collect::<Vec<_>>(), ["critical"]);
     assert!(stage.has("Pod", "first"));
 }
+
+#[test]
+fn a_long_drain_says_so_once_in_two_minutes_whatever_it_counts() {
+    let mut stage = ready(json!({}));
+    for n in 0..4 {
+        stage.put(pod(&format!("p{n}"), "n"));
+        stage.server.budgets.insert(format!("a/p{n}"), Refusal::Budget { message: "no".to_owned() });
+    }
+    stage.settle();
+    stage.delete("NodeClaim", "c");
+    for n in 0..4 {
+        stage.pass(25);
+        stage.server.budgets.remove(&format!("a/p{n}"));
+        stage.pass(4);
+    }
+    let told = stage.events("FailedDraining");
+    assert_eq!(told.len(), 2, "one of the count, one of the budgets: {told:?}");
+}

@@ -1,5 +1,7 @@
 //! LIF-062 to LIF-066, LIF-109 to LIF-111.
 
+use std::sync::Arc;
+
 use jiff::{SignedDuration, Timestamp};
 use millwright_core::control::ask::{Ask, Refusal, Reply, Target};
 use millwright_core::control::desk::{Desk, Part};
@@ -82,8 +84,9 @@ impl Bench {
 
     /// What is asked for now.
     fn work(&mut self) -> Vec<Ask> {
-        let (catalog, settings) = (Catalog::new("r".to_owned(), "t".to_owned(), Vec::new()), Settings::default());
-        let view = View::new(&self.world, &catalog, &settings, self.now);
+        let catalog = Arc::new(Catalog::new("r".to_owned(), "t".to_owned(), Vec::new()));
+        let settings = Settings::default();
+        let view = View::new(&self.world, &catalog, &settings, Arc::default(), self.now);
         let pod = self.world.pods[0].clone();
         self.desk.open(self.now);
         self.queue.begin(&view);

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
+use millwright_core::candidates::types_of;
 use millwright_core::control::ask::{Ask, Event, Refusal, Reply};
 use millwright_core::control::brain::{Piece, Shared};
 use millwright_core::control::desk::{Count, Desk, Part};
@@ -36,7 +37,7 @@ pub struct Stage {
     pub unreadable: bool,
     desk: Desk,
     pieces: Vec<(Part, Box<dyn Piece + Send>)>,
-    catalog: Catalog,
+    catalog: Arc<Catalog>,
 }
 
 pub fn start() -> Timestamp {
@@ -63,7 +64,7 @@ impl Stage {
             unreadable: false,
             desk: Desk::default(),
             pieces: pieces(lifecycle),
-            catalog: Catalog::new("r".to_owned(), "test".to_owned(), Vec::new()),
+            catalog: Arc::new(Catalog::new("r".to_owned(), "test".to_owned(), Vec::new())),
         }
     }
 
@@ -79,7 +80,8 @@ impl Stage {
         let (world, errors) = self.server.live.world();
         assert!(errors.is_empty() || self.unreadable, "{errors:?}");
         let world = Arc::clone(&world);
-        let view = View::new(&world, &self.catalog, &self.settings, self.now);
+        let types = Arc::new(types_of(&world, &self.catalog, &self.settings.lower.gates));
+        let view = View::new(&world, &self.catalog, &self.settings, types, self.now);
         self.shared.now = self.now;
         self.desk.open(self.now);
         for (_, piece) in &mut self.pieces {

@@ -6,12 +6,14 @@
 //! one of its rules. Pods that the plan leaves out must find no place in the
 //! end.
 
+mod foreign;
 mod land;
 mod provisioner;
 mod scene;
 mod stage;
 mod workloads;
 
+pub use foreign::Foreign;
 pub use land::{Disagreement, LandError, Outcome};
 pub use scene::{Case, Fate, Scene, SceneError};
 pub use stage::unschedulable;
@@ -53,9 +55,14 @@ pub enum JudgeError {
 pub async fn judge(room: &Room, case: &Case) -> Result<Report, JudgeError> {
     let start = Instant::now();
     let scene = Scene::of(case).map_err(Box::new)?;
+    carry_out(room, &scene, start).await
+}
+
+/// Has a planned case carried out; `start` is when its planning began.
+pub async fn carry_out(room: &Room, scene: &Scene, start: Instant) -> Result<Report, JudgeError> {
     let planned = start.elapsed();
     room.clear().await?;
-    let refused = stage::set(room, &scene).await?;
+    let refused = stage::set(room, scene).await?;
     let set = start.elapsed();
     let mut report = Report {
         landed: scene.waiting.iter().filter(|w| matches!(w.fate, Fate::Lands(_))).count(),
@@ -75,7 +82,7 @@ pub async fn judge(room: &Room, case: &Case) -> Result<Report, JudgeError> {
         }
     }
     let absent: Vec<usize> = refused.into_iter().map(|(i, _)| i).collect();
-    let landing = land::land(room, &scene, &absent).await?;
+    let landing = land::land(room, scene, &absent).await?;
     report.disagreements.extend(landing.wrong);
     report.stricter = landing.stricter;
     report.times[2] = start.elapsed() - set;

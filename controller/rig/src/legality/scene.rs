@@ -14,6 +14,7 @@ use millwright_models::world::World;
 use millwright_solver::engine;
 use serde_json::Value;
 
+use super::foreign::Foreign;
 use super::workloads;
 use crate::objects::{self, DocumentError, Documents};
 
@@ -109,6 +110,17 @@ impl Scene {
             baseline: false,
         };
         let decision = provision::plan(&world, &case.catalog, &options, &|| Duration::ZERO)?;
+        Self::set(case, world, documents, decision)
+    }
+
+    /// A case that another provisioner has planned.
+    pub fn of_foreign(case: &Case, plan: &Foreign) -> Result<Self, SceneError> {
+        let scene = Self::of(case)?;
+        let decision = plan.decision(&scene.world, scene.decision).map_err(SceneError::NoPod)?;
+        Self::set(case, scene.world, scene.documents, decision)
+    }
+
+    fn set(case: &Case, world: World, documents: Documents, decision: Decision) -> Result<Self, SceneError> {
         let mut scene = Self {
             nodes: Vec::new(),
             volume_limits: documents.of("CSINode").map(objects::afresh).collect(),

@@ -25,6 +25,11 @@ impl Documents {
         Ok(Self(objects))
     }
 
+    /// Every object, in the order of the text.
+    pub fn all(&self) -> impl Iterator<Item = &Value> {
+        self.0.iter()
+    }
+
     /// Objects of a kind.
     pub fn of<'d>(&'d self, kind: &'d str) -> impl Iterator<Item = &'d Value> {
         self.0.iter().filter(move |o| o["kind"] == kind)

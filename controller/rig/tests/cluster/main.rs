@@ -4,6 +4,7 @@
 
 mod budgets;
 mod buyer;
+mod capture;
 mod crash;
 mod leaders;
 mod machines;

@@ -55,6 +55,13 @@ impl Stage {
         self.plane.client().await.unwrap()
     }
 
+    /// A client that has the rights of another user only.
+    pub async fn client_as(&self, user: &str) -> kube::Client {
+        let mut config = self.plane.config().await.unwrap();
+        config.auth_info.impersonate = Some(user.to_owned());
+        kube::Client::try_from(config).unwrap()
+    }
+
     /// A client as production code has it.
     pub async fn api(&self) -> Api {
         Api::new(self.client().await, Pace::new(1000.0, 1000.0), Fence::open())

@@ -4,6 +4,7 @@
 //! test says loudly what is missing, and passes.
 #![allow(clippy::unwrap_used, clippy::expect_used)] // a test that cannot read its input fails
 
+mod export;
 mod public;
 mod random;
 mod room;
@@ -29,6 +30,27 @@ fn cases_can_be_staged() {
 fn print_a_random_cluster() {
     for seed in room::seeds().take(1) {
         print!("{}", random::case(seed).objects);
+    }
+}
+
+/// Writes random clusters to the folder `RIG_EXPORT`, workloads as the pods they make, so that another provisioner
+/// can plan them.
+#[test]
+#[ignore = "writes only; make peer-diff"]
+fn export_random_clusters() {
+    let folder = std::env::var("RIG_EXPORT").expect("RIG_EXPORT names the folder to write to");
+    for seed in room::seeds() {
+        export::cluster(&std::path::Path::new(&folder).join(seed.to_string()), seed);
+    }
+}
+
+/// Writes what kube-scheduler's rules say of Karpenter's plans for such clusters beside them, as `verdict.json`.
+#[test]
+#[ignore = "needs plans of Karpenter; make peer-diff"]
+fn plans_of_karpenter() {
+    let folder = std::env::var("RIG_EXPORT").expect("RIG_EXPORT names the folder to read from");
+    for entry in std::fs::read_dir(folder).unwrap() {
+        export::verdict(&entry.unwrap().path());
     }
 }
 

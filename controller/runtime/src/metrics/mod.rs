@@ -2,6 +2,7 @@
 
 mod gauges;
 mod names;
+pub mod pods;
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
@@ -16,6 +17,7 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
 pub use gauges::Snapshot;
+pub use pods::PodTimes;
 
 /// Names and values, in order.
 pub type Labels = Vec<(String, String)>;

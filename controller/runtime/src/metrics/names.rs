@@ -85,7 +85,7 @@ pub fn full(name: &str) -> String {
     }
 }
 
-const TEXTS: [(&str, &str); 33] = [
+const TEXTS: [(&str, &str); 37] = [
     ("build_info", "Always 1; the labels tell what runs"),
     ("cloudprovider_duration_seconds", "Length of calls of the provider"),
     ("cloudprovider_errors_total", "Calls of the provider that failed"),
@@ -114,9 +114,13 @@ const TEXTS: [(&str, &str); 33] = [
     ("nodes_terminated_total", "Nodes that are gone"),
     ("nodes_total_daemon_requests", "What the DaemonSet pods of a node request"),
     ("nodes_total_pod_requests", "What the pods of a node request, DaemonSet pods aside"),
+    ("pods_bound_duration_seconds", "From the creation of a pod until it has a node"),
     ("pods_drained_total", "Pods that left a draining node"),
     ("pods_eviction_requests_total", "Evictions asked for, by HTTP code"),
+    ("pods_startup_duration_seconds", "From the creation of a pod until it runs"),
     ("pods_state", "Always 1; the labels tell where a pod is and how it does"),
+    ("pods_unbound_time_seconds", "Age of pods without a node"),
+    ("pods_unstarted_time_seconds", "Age of pods that do not run"),
     ("scheduler_scheduling_duration_seconds", "Length of a provisioning pass"),
     ("scheduler_unschedulable_pods_count", "Pods that the last pass found no place for"),
 ];

@@ -17,6 +17,8 @@ pub struct Client {
     pub mirror: Mirror,
     pub watch: Watch,
     pub offerings: Offerings,
+    /// It has listed everything once: nothing is decided before.
+    pub is_synced: bool,
     /// When it looks next.
     pub look_at: Option<Timestamp>,
     /// How far its clock is ahead.
@@ -39,6 +41,7 @@ impl Client {
             mirror: Mirror::default(),
             watch: Watch::default(),
             offerings,
+            is_synced: false,
             look_at: None,
             skew: SignedDuration::ZERO,
             paused_until: None,

@@ -21,7 +21,7 @@ struct Scene {
 impl Scene {
     fn new() -> Self {
         let start = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1_767_225_600);
-        let catalog = Arc::new(worlds::catalog(&mut Dice::new(1, "catalogue"), 2));
+        let catalog = Arc::new(worlds::catalog(&mut Dice::new(1, "catalogue"), 2, false));
         let provider = Provider::new(catalog);
         let (agenda, server) = (Agenda::new(start), Server::default());
         let mut stage = Stage { agenda, server, provider, truth: Mirror::default(), noted: 0 };

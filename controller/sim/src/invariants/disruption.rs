@@ -82,7 +82,9 @@ impl Invariants {
         })?;
         let reason = json::condition(&claim, "DisruptionReason").map(|c| json::text(c, &["reason"]).to_owned());
         let pool = node.meta.labels.get(labels::NODEPOOL).cloned().unwrap_or_default();
-        // Begun anew after it was given up, it counts once.
+        // What was given up a while ago counts no more; begun anew, it counts
+        // once.
+        self.disruption_goes_on(stage);
         self.disrupting.remove(name);
         let broken = self.may_not_go(stage, &world, node, &claim, reason.as_deref()).or_else(|| {
             (now >= self.overlap_until).then(|| self.breaks_budget(&world, &pool, reason.as_deref(), now)).flatten()

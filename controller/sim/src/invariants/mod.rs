@@ -151,9 +151,9 @@ impl Invariants {
     /// No hold outlives its timer.
     fn holds(&self, stage: &Stage, now: Timestamp) -> Option<Broken> {
         for (key, node) in stage.server.all(Kind::Node) {
-            if json::annotation(node, HOLD).is_none()
-                || node["spec"].get("unschedulable").and_then(Value::as_bool) != Some(true)
-            {
+            let is_tainted = json::list(node, &["spec", "taints"]).iter().any(|t| json::text(t, &["key"]) == HOLD);
+            let is_cordoned = node["spec"].get("unschedulable").and_then(Value::as_bool) == Some(true);
+            if json::annotation(node, HOLD).is_none() || !(is_tainted || is_cordoned) {
                 continue;
             }
             let Some(until) = json::annotation(node, HOLD_UNTIL) else {

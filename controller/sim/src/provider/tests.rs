@@ -12,7 +12,7 @@ const TEMPER: Temper =
     Temper { boots_in: Some(SignedDuration::from_secs(30)), ready_in: SignedDuration::from_secs(5), is_small: false };
 
 fn provider() -> Provider {
-    Provider::new(Arc::new(worlds::catalog(&mut Dice::new(1, "catalogue"), 2)))
+    Provider::new(Arc::new(worlds::catalog(&mut Dice::new(1, "catalogue"), 2, false)))
 }
 
 fn claim(capacity_types: &[&str]) -> Value {

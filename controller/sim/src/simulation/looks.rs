@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
 use millwright_core::control::ask::{Reply, Ticket};
-use millwright_core::control::work::Finding;
+use millwright_core::control::work::Work;
 
 use super::{MOST_LOOKS, Simulation};
 use crate::clients::Client;
@@ -56,6 +56,7 @@ impl Simulation<'_> {
             client.brain.seen(&target);
         }
         client.watch.from = version;
+        client.is_synced = true;
         self.note(format!("controller {id} lists"));
         self.want_look(id, self.stage.now() + DEBOUNCE);
     }
@@ -93,6 +94,9 @@ impl Simulation<'_> {
     /// Lets a controller look at `at` at the latest.
     pub(super) fn want_look(&mut self, id: u32, at: Timestamp) {
         let Some(client) = self.clients.get_mut(&id) else { return };
+        if !client.is_synced {
+            return;
+        }
         let at = client.paused_until.map_or(at, |until| at.max(until));
         if client.look_at.is_none_or(|known| at < known) {
             client.look_at = Some(at);
@@ -132,8 +136,7 @@ impl Simulation<'_> {
             self.stage.agenda.after(delay, Happening::Arrive { client: id, request: Box::new(request) });
         }
         if let Some(work) = step.work {
-            let finding = Box::new(work.run(&|| Duration::ZERO));
-            self.stage.agenda.after(self.net.millis(30, 900), Happening::Found { client: id, finding });
+            self.stage.agenda.after(self.net.millis(30, 900), Happening::Found { client: id, work: Box::new(work) });
         }
         if let Some(wake) = step.wake {
             let at = (wake - skew).max(now + SignedDuration::from_millis(1));
@@ -154,10 +157,11 @@ impl Simulation<'_> {
     }
 
     /// A controller gets the answer to a problem.
-    pub(super) fn found(&mut self, id: u32, finding: Finding) {
+    pub(super) fn found(&mut self, id: u32, work: Work) {
         let now = self.stage.now();
         let Some(client) = self.clients.get_mut(&id) else { return };
         let clock = client.clock(now);
+        let finding = work.run(&|| Duration::ZERO);
         client.brain.found(finding, clock);
         self.note(format!("controller {id} has found an answer"));
         self.want_look(id, now + DEBOUNCE);

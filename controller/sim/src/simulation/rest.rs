@@ -26,6 +26,39 @@ impl Simulation<'_> {
         past_stock_outs && (quiet || (pools_expire && long_enough))
     }
 
+    /// Once nothing comes from outside, neither do more pods wait nor do the
+    /// machines cost more, from one moment to the next in which nothing is on
+    /// its way.
+    pub(super) fn cost_holds(&mut self) {
+        let Some(now) = self.balance() else { return };
+        if let Some(before) = self.settled.filter(|before| now > *before) {
+            let message =
+                format!("{} pods waited at {} µ$ an hour, now {} wait at {} µ$", before.0, before.1, now.0, now.1);
+            self.fail("cost", message);
+        }
+        self.settled = Some(now);
+    }
+
+    /// Pods that wait and what the machines cost; none while something is on
+    /// its way, or may be for a reason of before.
+    fn balance(&self) -> Option<(usize, i64)> {
+        let server = &self.stage.server;
+        let is_settled = |claim: &serde_json::Value| {
+            json::is_true(claim, "Initialized") && !json::is_deleting(claim) && !json::is_true(claim, "Drifted")
+        };
+        let moves = server.all(Kind::Pod).any(|(_, p)| json::is_deleting(p));
+        let claims = server.all(Kind::NodeClaim).count();
+        let up = || self.stage.provider.machines().filter(|m| m.is_up());
+        let calm = !moves
+            && server.all(Kind::NodeClaim).all(|(_, c)| is_settled(c))
+            && up().count() == claims
+            && !self.stage.provider.has_stock_outs(self.stage.now())
+            && !self.nodes_expire();
+        let waits = |p: &serde_json::Value| json::text(p, &["spec", "nodeName"]).is_empty();
+        let pending = server.all(Kind::Pod).filter(|(_, p)| waits(p)).count();
+        calm.then(|| (pending, up().map(|m| m.price).sum()))
+    }
+
     /// Where nodes expire there is always something to write.
     fn nodes_expire(&self) -> bool {
         let is_finite = |o: &serde_json::Value, path: &[&str]| !matches!(json::text(o, path), "" | "Never");
@@ -67,8 +100,8 @@ impl Simulation<'_> {
     /// A pod that waits although a plan has a place for it.
     fn fits(&self, world: &World) -> Option<String> {
         let settings = &self.options.settings;
-        let (iterations, seed) = (settings.iterations, settings.seed);
-        let engine = engine::Options { iterations, seed, threads: 1, ..engine::Options::default() };
+        let (iterations, method, seed) = (settings.iterations, settings.method, settings.seed);
+        let engine = engine::Options { iterations, method, seed, threads: 1, ..engine::Options::default() };
         let options = provision::Options {
             lower: settings.lower.clone(),
             engine,

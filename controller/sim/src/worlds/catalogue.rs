@@ -23,9 +23,14 @@ const TYPES: [(&str, i64, i64, i64); 9] = [
     ("m7.4xlarge", 16, 64, 768_000),
 ];
 
-/// Four to nine types in `zones` zones, on demand and as spot.
-pub fn catalog(dice: &mut Dice, zones: usize) -> Catalog {
-    let mut chosen: Vec<_> = TYPES.into_iter().filter(|_| dice.chance(0.75)).collect();
+/// Four to nine types in `zones` zones, on demand and as spot; four to six in a
+/// small cluster.
+pub fn catalog(dice: &mut Dice, zones: usize, is_small: bool) -> Catalog {
+    let share = if is_small { 0.25 } else { 0.75 };
+    let mut chosen: Vec<_> = TYPES.into_iter().filter(|_| dice.chance(share)).collect();
+    if is_small {
+        chosen.truncate(2);
+    }
     for needed in [TYPES[1], TYPES[4], TYPES[7], TYPES[8]] {
         if !chosen.contains(&needed) {
             chosen.push(needed);

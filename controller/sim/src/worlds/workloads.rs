@@ -5,9 +5,10 @@ use serde_json::{Value, json};
 use super::pools::DEDICATED;
 use crate::dice::Dice;
 
-/// None to two DaemonSets; the first runs everywhere.
-pub fn daemon_sets(dice: &mut Dice) -> Vec<Value> {
-    let count = dice.between(0, 2);
+/// None to two DaemonSets, in a small cluster one at most; the first runs
+/// everywhere.
+pub fn daemon_sets(dice: &mut Dice, is_small: bool) -> Vec<Value> {
+    let count = dice.between(0, if is_small { 1 } else { 2 });
     let set = |i: i64| {
         let tolerations = if i == 0 { json!([{"operator": "Exists"}]) } else { json!([]) };
         let requests = json!({"cpu": format!("{}m", 50 + 50 * i), "memory": format!("{}Mi", 64 << i)});
@@ -31,13 +32,15 @@ pub fn daemon_sets(dice: &mut Dice) -> Vec<Value> {
     (0..count).map(set).collect()
 }
 
-/// Two to eight ReplicaSets and StatefulSets, some with a budget.
-pub fn workloads(dice: &mut Dice, zones: &[String]) -> Vec<Value> {
-    let count = dice.between(2, 8);
-    (0..count).flat_map(|i| workload(dice, i, zones)).collect()
+/// Two to eight ReplicaSets and StatefulSets, some with a budget; in a small
+/// cluster one to three of few pods.
+pub fn workloads(dice: &mut Dice, zones: &[String], is_small: bool) -> Vec<Value> {
+    let (least, most, pods) = if is_small { (1, 3, 4) } else { (2, 8, 7) };
+    let count = dice.between(least, most);
+    (0..count).flat_map(|i| workload(dice, i, zones, pods)).collect()
 }
 
-fn workload(dice: &mut Dice, number: i64, zones: &[String]) -> Vec<Value> {
+fn workload(dice: &mut Dice, number: i64, zones: &[String], pods: i64) -> Vec<Value> {
     let app = format!("app-{number}");
     let labels = json!({"app": app});
     let mut spec = json!({
@@ -74,7 +77,7 @@ fn workload(dice: &mut Dice, number: i64, zones: &[String]) -> Vec<Value> {
         "apiVersion": "apps/v1",
         "kind": kind,
         "metadata": {"name": app, "namespace": "default"},
-        "spec": {"replicas": dice.between(1, 7), "selector": {"matchLabels": labels}, "template": template},
+        "spec": {"replicas": dice.between(1, pods), "selector": {"matchLabels": labels}, "template": template},
     })];
     if dice.chance(0.5) {
         let mut budget = json!({

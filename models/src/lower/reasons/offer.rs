@@ -69,12 +69,14 @@ impl Witness<'_, '_> {
                 }
             }
         }
+        let (pools, nodes) = self.holders(spots);
+        let have = if pools.len() + nodes.len() == 1 { "has" } else { "have" };
         let whose = self.whose(spots);
         let all: Vec<&str> = values.into_iter().collect();
         match (all.is_empty(), absent) {
-            (true, _) => format!("{whose} has no such label"),
-            (false, true) => format!("{whose} has only {} or no such label", list(&all)),
-            (false, false) => format!("{whose} has only {}", list(&all)),
+            (true, _) => format!("{whose} {have} no such label"),
+            (false, true) => format!("{whose} {have} only {} or no such label", list(&all)),
+            (false, false) => format!("{whose} {have} only {}", list(&all)),
         }
     }
 

@@ -14,6 +14,9 @@ use crate::kube::pod::Pod;
 use crate::lower::ports::host_ports;
 use crate::quantity::format as amount;
 
+/// Milli-CPUs of more than the largest machines have: 1,000 CPUs.
+const MANY: i64 = 1_000_000;
+
 impl Witness<'_, '_> {
     /// One sentence about `cause`, which alone excludes `alone`.
     pub(super) fn words(&self, pod: &Pod, shape: usize, cause: &Cause, alone: &FixedBitSet) -> String {
@@ -69,6 +72,10 @@ impl Witness<'_, '_> {
         if resource == "cpu" && need >= 1_000_000_000 {
             return format!("requests cpu {asked} (is M meant to be m?)");
         }
+        // Whole CPUs beyond any machine, and as many thousandths would do.
+        let most = new.max(old).unwrap_or(0);
+        let slip = resource == "cpu" && need % 1000 == 0 && need > most && need / 1000 <= most;
+        let asked = if slip && need >= MANY { format!("{asked} (is {asked}m meant?)") } else { asked };
         let parts: Vec<String> = [("a new node", "has", new), ("a node that is there or planned", "has left", old)]
             .into_iter()
             .filter_map(|(whose, has, most)| Some((whose, has, most?)))

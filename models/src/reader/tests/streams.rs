@@ -82,8 +82,11 @@ fn all_bad_objects_are_named_with_file_line_and_field() {
 #[test]
 fn nonsense_is_refused_with_a_reason() {
     for (text, word) in [
-        ("just text", "not YAML"),
-        ("- a\n- b", "not YAML"),
+        ("just text", "not an object with apiVersion and kind"),
+        ("- a\n- b", "a list without kind"),
+        ("a: 1\na: 2", "key a is given twice"),
+        ("{\"kind\": \"Pod", "neither JSON"),
+        ("kind: {{ .Values.kind }}\n", "helm template"),
         ("a: 1", "no kind"),
         ("{\"kind\":5}", "kind"),
         ("{\"kind\":\"Pod\"} x", "not JSON"),

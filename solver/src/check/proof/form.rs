@@ -12,6 +12,15 @@ pub(super) fn dual(duals: &[Nanos], i: usize) -> Nanos {
 
 /// References, lengths and signs.
 pub(super) fn form(instance: &Instance, proof: &Certificate) -> Result<(), BrokenProof> {
+    for (i, r) in proof.roundings.iter().enumerate() {
+        if r.dim >= instance.dims {
+            return Err(BrokenProof::Reference { part: "rounding", index: i, what: "dimension", got: r.dim });
+        }
+        if r.unit <= 0 {
+            return Err(BrokenProof::Unit { index: i, unit: r.unit });
+        }
+    }
+    let dims = instance.dims + proof.roundings.len();
     for (i, item) in proof.items.iter().enumerate() {
         let shape = instance.shapes.get(item.shape);
         let shape = shape.ok_or(BrokenProof::Dangling { item: i, what: "shape", got: item.shape })?;
@@ -30,14 +39,14 @@ pub(super) fn form(instance: &Instance, proof: &Certificate) -> Result<(), Broke
         if b.bin >= instance.bins.len() {
             return Err(BrokenProof::Reference { part: "bin proof", index: i, what: "bin", got: b.bin });
         }
-        length("bin proof", i, "u", b.u.len(), instance.dims)?;
+        length("bin proof", i, "u", b.u.len(), dims)?;
         sign("bin proof", i, "multiplier", &b.u)?;
     }
     for (i, n) in proof.nodes.iter().enumerate() {
         if n.node >= instance.nodes.len() {
             return Err(BrokenProof::Reference { part: "node proof", index: i, what: "node", got: n.node });
         }
-        length("node proof", i, "u", n.u.len(), instance.dims)?;
+        length("node proof", i, "u", n.u.len(), dims)?;
         sign("node proof", i, "multiplier", &n.u)?;
     }
     for (what, duals, len) in [

@@ -9,8 +9,8 @@ use crate::instance::{Instance, Key, RuleKind};
 /// The items of a certificate with what the rules say about them.
 pub(super) struct Items<'a> {
     pub list: &'a [Item],
-    /// Demand per item.
-    pub demand: Vec<&'a [i64]>,
+    /// Demand per item, whole units included.
+    pub demand: Vec<Vec<i64>>,
     /// Items of one demand share a number, if there are several.
     pub alike: Vec<Option<usize>>,
     /// Index into `admissions`, per item.
@@ -59,7 +59,7 @@ impl<'a> Items<'a> {
         }
         let (joint, joint_of) = joint::groups(instance, list);
         let possible = admissions.iter().map(|&a| possible(instance, a)).collect();
-        let demand: Vec<&[i64]> = list.iter().map(|i| instance.shapes[i.shape].demand.as_slice()).collect();
+        let demand: Vec<Vec<i64>> = list.iter().map(|i| with_units(proof, &instance.shapes[i.shape].demand)).collect();
         let mut members: BTreeMap<&[i64], Vec<usize>> = BTreeMap::new();
         for (i, d) in demand.iter().enumerate() {
             members.entry(d).or_default().push(i);
@@ -98,6 +98,11 @@ impl<'a> Items<'a> {
             None => set.contains(set.len() - 1) && !self.needs[i].contains(&key),
         }
     }
+}
+
+/// Amounts per dimension of the instance, then in the units of the roundings.
+pub(super) fn with_units(proof: &Certificate, amounts: &[i64]) -> Vec<i64> {
+    amounts.iter().copied().chain(proof.roundings.iter().map(|r| amounts[r.dim] / r.unit)).collect()
 }
 
 /// Whether the pods of an item carry a rule.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::super::broken::BrokenProof;
 use super::form::dual;
-use super::items::Items;
+use super::items::{Items, with_units};
 use crate::certificate::{Certificate, U_SHIFT};
 use crate::instance::Instance;
 
@@ -21,6 +21,8 @@ struct Guest {
 /// Bins that differ in price only.
 struct Like {
     bin: usize,
+    /// With whole units.
+    room: Vec<i64>,
     guests: usize,
     /// Scaled: price, limit and supply terms.
     budget: i128,
@@ -33,6 +35,7 @@ type Kind = (Vec<bool>, Vec<Option<u32>>, Vec<(usize, i64)>, Option<usize>, Vec<
 /// Proves every bin that the bound must cover.
 pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> Result<(), BrokenProof> {
     let telling = telling(instance, items);
+    let dims = instance.dims + proof.roundings.len();
     let mut kinds: BTreeMap<Kind, usize> = BTreeMap::new();
     let mut guests: Vec<Vec<Guest>> = Vec::new();
     let mut likes: BTreeMap<(&[i64], usize), Like> = BTreeMap::new();
@@ -57,9 +60,10 @@ pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> R
         });
         let key = (bin.capacity.as_slice(), at);
         like_of.insert(b, key);
-        let like = likes.entry(key).or_insert(Like { bin: b, guests: at, budget });
+        let new = || Like { bin: b, room: with_units(proof, &bin.capacity), guests: at, budget };
+        let like = likes.entry(key).or_insert_with(new);
         if budget < like.budget {
-            *like = Like { bin: b, guests: at, budget };
+            (like.bin, like.budget) = (b, budget);
         }
     }
     // First the multipliers made for the bin, then everybody's.
@@ -69,38 +73,35 @@ pub(super) fn bins(instance: &Instance, proof: &Certificate, items: &Items) -> R
         let Some(like) = likes.get(key) else { continue };
         let g = &guests[like.guests];
         for guest in g {
-            unit[guest.item] = cost(items.demand[guest.item], &listed.u);
+            unit[guest.item] = cost(&items.demand[guest.item], &listed.u);
         }
-        if worth(items, g, key.0, &listed.u, &unit, like.budget) <= like.budget {
+        if worth(items, g, &like.room, &listed.u, &unit, like.budget) <= like.budget {
             likes.remove(key);
         }
     }
-    let vectors = vectors(instance, proof);
+    let vectors = vectors(proof);
     // Without multipliers every pod counts in full: enough where nobody or
     // little goes.
-    let zero = vec![0; instance.dims];
+    let zero = vec![0; dims];
     unit.fill(0);
-    likes.retain(|key, like| worth(items, &guests[like.guests], key.0, &zero, &unit, like.budget) > like.budget);
+    likes.retain(|_, like| worth(items, &guests[like.guests], &like.room, &zero, &unit, like.budget) > like.budget);
     for u in &vectors {
         for (i, unit) in unit.iter_mut().enumerate() {
-            *unit = cost(items.demand[i], u);
+            *unit = cost(&items.demand[i], u);
         }
-        likes.retain(|key, like| worth(items, &guests[like.guests], key.0, u, &unit, like.budget) > like.budget);
+        likes.retain(|_, like| worth(items, &guests[like.guests], &like.room, u, &unit, like.budget) > like.budget);
         if likes.is_empty() {
             break;
         }
     }
-    let (key, like) = match likes.iter().min_by_key(|(_, l)| l.bin) {
-        None => return Ok(()),
-        Some(first) => first,
-    };
+    let Some(like) = likes.values().min_by_key(|l| l.bin) else { return Ok(()) };
     let g = &guests[like.guests];
     let mut least: Option<i128> = None;
     for u in vectors {
         for guest in g {
-            unit[guest.item] = cost(items.demand[guest.item], u);
+            unit[guest.item] = cost(&items.demand[guest.item], u);
         }
-        let w = worth(items, g, key.0, u, &unit, i128::MAX);
+        let w = worth(items, g, &like.room, u, &unit, i128::MAX);
         least = Some(least.map_or(w, |l| l.min(w)));
     }
     Err(match least {
@@ -138,33 +139,30 @@ pub(super) fn nodes(instance: &Instance, proof: &Certificate, items: &Items) -> 
         let joint: Vec<Option<u32>> = items.joint.iter().map(|j| Some(j.on_node(instance, n))).collect();
         guests.push(admitted(items, &open, &node.domain, &joint));
     }
-    let zero = vec![0; instance.dims];
+    let rooms: Vec<Vec<i64>> = instance.nodes.iter().map(|n| with_units(proof, &n.free)).collect();
+    let zero = vec![0; instance.dims + proof.roundings.len()];
     let mut unit = vec![0i128; items.list.len()];
-    let mut out: Vec<i128> = instance
-        .nodes
-        .iter()
-        .zip(&guests)
-        .map(|(node, g)| worth(items, g, &node.free, &zero, &unit, i128::MAX))
-        .collect();
+    let mut out: Vec<i128> =
+        rooms.iter().zip(&guests).map(|(room, g)| worth(items, g, room, &zero, &unit, i128::MAX)).collect();
     let mut listed = vec![false; out.len()];
     for p in &proof.nodes {
         listed[p.node] = true;
         for guest in &guests[p.node] {
-            unit[guest.item] = cost(items.demand[guest.item], &p.u);
+            unit[guest.item] = cost(&items.demand[guest.item], &p.u);
         }
         let most = out[p.node];
-        out[p.node] = most.min(worth(items, &guests[p.node], &instance.nodes[p.node].free, &p.u, &unit, most));
+        out[p.node] = most.min(worth(items, &guests[p.node], &rooms[p.node], &p.u, &unit, most));
     }
     if listed.iter().zip(&out).all(|(&l, &w)| l || w == 0) {
         return out;
     }
-    for u in vectors(instance, proof) {
+    for u in vectors(proof) {
         for (i, unit) in unit.iter_mut().enumerate() {
-            *unit = cost(items.demand[i], u);
+            *unit = cost(&items.demand[i], u);
         }
-        for (n, node) in instance.nodes.iter().enumerate().filter(|&(n, _)| !listed[n]) {
+        for (n, room) in rooms.iter().enumerate().filter(|&(n, _)| !listed[n]) {
             if out[n] > 0 {
-                out[n] = out[n].min(worth(items, &guests[n], &node.free, u, &unit, out[n]));
+                out[n] = out[n].min(worth(items, &guests[n], room, u, &unit, out[n]));
             }
         }
     }
@@ -172,10 +170,10 @@ pub(super) fn nodes(instance: &Instance, proof: &Certificate, items: &Items) -> 
 }
 
 /// All listed vectors, each once.
-fn vectors<'a>(instance: &Instance, proof: &'a Certificate) -> Vec<&'a [i64]> {
+fn vectors(proof: &Certificate) -> Vec<&[i64]> {
     let mut seen = std::collections::BTreeSet::new();
     let all = proof.bins.iter().map(|b| b.u.as_slice()).chain(proof.nodes.iter().map(|n| n.u.as_slice()));
-    all.filter(|u| u.len() == instance.dims && seen.insert(*u)).collect()
+    all.filter(|u| seen.insert(*u)).collect()
 }
 
 fn admitted(items: &Items, open: &[bool], domain: &[Option<u32>], joint: &[Option<u32>]) -> Vec<Guest> {
@@ -215,7 +213,7 @@ fn worth(items: &Items, guests: &[Guest], room: &[i64], u: &[i64], unit: &[i128]
             continue;
         }
         let count = g.count;
-        let room = most(items.demand[g.item], room);
+        let room = most(&items.demand[g.item], room);
         match (g.joint, items.alike[g.item]) {
             (Some((j, cap)), _) => joint.push((true, j, -extra, room.min(count), u64::from(cap))),
             (None, Some(class)) => joint.push((false, class, -extra, room.min(count), room)),

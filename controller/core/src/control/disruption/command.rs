@@ -35,6 +35,8 @@ pub struct Candidate {
     pub policy: String,
     /// Uids of the pods that have to move.
     pub pods: BTreeSet<String>,
+    /// Per hour.
+    pub price: Micros,
     /// Its taint cannot be set.
     pub failed: bool,
     /// Its deletion was asked for and counted.
@@ -112,6 +114,43 @@ impl Command {
         }
     }
 
+    /// Leaves out what would be done for pods that are gone: their moves, their
+    /// slots, and replacements that nobody would come to any more. `lives`
+    /// tells uids of pods that are there.
+    pub fn forget_pods(&mut self, lives: impl Fn(&str) -> bool) {
+        let keep = |slots: &mut Slots| {
+            let had = !slots.all.is_empty();
+            slots.all.retain(|s| s.uid().is_none_or(&lives));
+            !had || !slots.all.is_empty()
+        };
+        self.moves.retain(|uid, _| lives(uid));
+        self.candidates.iter_mut().for_each(|c| c.pods.retain(|uid| lives(uid)));
+        self.receivers.retain(|_, slots| keep(slots));
+        self.replacements.retain_mut(|r| r.state != Built::New || keep(&mut r.slots));
+        self.count_savings();
+    }
+
+    /// Takes another command in: both or none.
+    pub fn join(&mut self, other: Self) {
+        if self.reason != other.reason {
+            self.reason = Reason::Underutilized;
+        }
+        self.candidates.extend(other.candidates);
+        self.replacements.extend(other.replacements);
+        self.moves.extend(other.moves);
+        for (name, slots) in other.receivers {
+            let have = self.receivers.entry(name).or_default();
+            *have = have.with(&slots);
+        }
+        self.count_savings();
+    }
+
+    /// What goes less what comes.
+    pub fn count_savings(&mut self) {
+        let gone: Micros = self.candidates.iter().map(|c| c.price).sum();
+        self.savings = gone - self.replacements.iter().map(|r| r.price).sum::<Micros>();
+    }
+
     /// The reason in lower case, for counts.
     pub fn label(&self) -> &'static str {
         match self.reason {
@@ -153,6 +192,7 @@ impl Candidate {
             },
             policy: judged.pool?.disruption.policy.clone(),
             pods: judged.pods.iter().map(|p| scene.world.pods[*p].uid.clone()).collect(),
+            price: judged.price,
             failed: false,
             counted: false,
         })

@@ -1,6 +1,6 @@
 //! Why nodes stay, told by events. (spec 30 §§5, 8, 9)
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -22,7 +22,7 @@ pub struct Explanations(BTreeMap<String, Timestamp>);
 impl Explanations {
     /// Tells of every node that is no candidate, and of every pool that lets
     /// none go.
-    pub fn tell(&mut self, view: &View<'_>, scene: &Scene<'_>, desk: &mut Desk) {
+    pub fn tell(&mut self, view: &View<'_>, scene: &Scene<'_>, buffered: &BTreeSet<String>, desk: &mut Desk) {
         self.0.retain(|_, at| view.now.duration_since(*at) < EVERY);
         for (n, node) in scene.nodes.iter().enumerate() {
             let Some(claim) = node.claim else { continue };
@@ -36,12 +36,16 @@ impl Explanations {
                 }
             };
             let passed = if judged.is_empty() { scene.emptiable(&judged) } else { scene.consolidatable(&judged) };
-            if let Err(why) = passed
-                && why.has_event()
-                && !self.0.contains_key(&claim.meta.uid)
-            {
+            let why = match passed {
+                Err(why) if why.has_event() => Some(why.to_string()),
+                Ok(_) if judged.is_empty() && buffered.contains(node.name()) => {
+                    Some("the node has the room of virtual pods of a CapacityBuffer".to_owned())
+                }
+                _ => None,
+            };
+            if let Some(why) = why.filter(|_| !self.0.contains_key(&claim.meta.uid)) {
                 self.0.insert(claim.meta.uid.clone(), view.now);
-                tell::both(node, "Unconsolidatable", &why.to_string(), desk);
+                tell::both(node, "Unconsolidatable", &why, desk);
             }
         }
         for reason in [Reason::Empty, Reason::Drifted, Reason::Underutilized] {

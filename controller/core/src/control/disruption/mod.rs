@@ -33,6 +33,7 @@ use super::provisioner::{self, is_synced, pass, search};
 use super::settings::Settings;
 use super::view::View;
 use super::work::{Answer, Finding, Question};
+use crate::budgets::Reason;
 use crate::candidates::Scene;
 use crate::consolidate;
 use crate::nodes::StateNode;
@@ -45,6 +46,8 @@ use validate::Allowances;
 
 /// Proposals that only save money wait for so long.
 const WAIT: SignedDuration = SignedDuration::from_secs(15);
+/// A search is given up so often at most for pods that wait.
+const PATIENCE: u32 = 3;
 /// The same world is searched again after this.
 const AGAIN: SignedDuration = SignedDuration::from_mins(5);
 
@@ -58,10 +61,14 @@ pub struct Disruption {
     /// What is being worked out.
     asked: Option<Asked>,
     finding: Option<Finding>,
+    /// How often the search was given up since it last came to its end.
+    given_up: u32,
     /// Drifted nodes (by claim uid) whose pods had no place, and since when.
     stuck: BTreeMap<String, Timestamp>,
     /// The world in which nothing was found, and when.
     quiet: Option<(Arc<World>, Timestamp)>,
+    /// What the commands in the queue were found for.
+    searched: Option<Arc<World>>,
     explained: Explanations,
     gate: Gate,
     names: Names,
@@ -74,6 +81,8 @@ pub struct Disruption {
 struct Proposal {
     commands: Vec<Command>,
     due: Timestamp,
+    /// What the search was about.
+    world: Option<Arc<World>>,
 }
 
 /// A question under way.
@@ -103,6 +112,11 @@ impl Piece for Disruption {
 
     fn found(&mut self, finding: Finding) {
         self.finding = Some(finding);
+    }
+
+    fn given_up(&mut self) {
+        (self.asked, self.next) = (None, None);
+        self.given_up += 1;
     }
 }
 
@@ -152,6 +166,8 @@ impl Disruption {
                 tell::failed(command, unready, desk);
                 let next = view.now.saturating_add(view.settings.poll).unwrap_or(Timestamp::MAX);
                 self.next = Some(next);
+                // If nothing comes of it, the same is not tried again at once.
+                self.quiet = self.searched.take().map(|world| (world, view.now));
                 for name in command.receivers.keys() {
                     shared.owed.remove(name);
                 }
@@ -228,19 +244,28 @@ impl Disruption {
         let mut allowances = Allowances::new(&scene);
         let mut commands = Vec::new();
         for mut command in proposal.commands {
-            match validate::proposal(view, &scene, &mut command, &mut allowances) {
+            let judged = validate::proposal(view, &scene, &mut command, &mut allowances);
+            match judged.and_then(|()| validate::limits(view, &command, desk)) {
                 Ok(()) => commands.push(command),
                 Err(why) => tell::rejected(view, &command, &why.to_string(), desk),
             }
         }
         self.next = Some(view.now.saturating_add(view.settings.poll).unwrap_or(Timestamp::MAX));
+        // The same search would come to the same.
+        if commands.is_empty() {
+            if let Some(world) = proposal.world {
+                self.quiet = Some((world, view.now));
+            }
+            return;
+        }
         self.start(commands, view, shared, desk);
+        self.searched = proposal.world;
     }
 
-    fn propose(&mut self, commands: Vec<Command>, view: &View<'_>, desk: &mut Desk) {
+    fn propose(&mut self, commands: Vec<Command>, world: Option<Arc<World>>, view: &View<'_>, desk: &mut Desk) {
         let due = view.now.saturating_add(WAIT).unwrap_or(Timestamp::MAX);
         desk.wake(due);
-        self.proposal = Some(Proposal { commands, due });
+        self.proposal = Some(Proposal { commands, due, world });
     }
 
     /// Acts on what was worked out.
@@ -254,11 +279,16 @@ impl Disruption {
                 };
                 match waves::drift(view, (*candidate).clone(), price, &finding.world, &decision, finding.asked) {
                     Ok(command) => {
+                        if let Err(why) = validate::limits(view, &command, desk) {
+                            return self.is_stuck(view, &candidate, &why.to_string(), desk);
+                        }
                         let scene = scene::scene(view, shared, &BTreeSet::new());
                         let still = scene.nodes.iter().position(|n| n.id() == candidate.id);
                         let still =
                             still.is_some_and(|n| scene.candidate(n, crate::candidates::Class::Eventual).is_ok());
-                        if still {
+                        // Others may have drawn from the budget meanwhile.
+                        let mut left = simple::remaining(&scene, Reason::Drifted);
+                        if still && simple::draw(&mut left, &candidate.pool) {
                             self.start(vec![command], view, shared, desk);
                         }
                     }
@@ -266,9 +296,13 @@ impl Disruption {
                 }
             }
             (Some(Asked::Consolidation { world }), Answer::Consolidate(audit)) => {
+                self.given_up = 0;
                 let scene = scene::scene(view, shared, &BTreeSet::new());
                 let commands = match audit.as_ref() {
-                    Ok(audit) => waves::consolidation(view, &scene, &world, audit, finding.asked),
+                    Ok(audit) => {
+                        let parts = waves::consolidation(view, &scene, &world, audit, finding.asked, &shared.buffered);
+                        waves::joined(view, parts)
+                    }
                     Err(_) => {
                         desk.count("consolidation_errors_total", &[]);
                         Vec::new()
@@ -278,7 +312,7 @@ impl Disruption {
                     self.quiet = Some((world, view.now));
                     self.next = Some(view.now.saturating_add(view.settings.poll).unwrap_or(Timestamp::MAX));
                 } else {
-                    self.propose(commands, view, desk);
+                    self.propose(commands, Some(world), view, desk);
                 }
             }
             _ => {}
@@ -304,9 +338,9 @@ impl Disruption {
             return desk.wake(view.now.saturating_add(SignedDuration::from_secs(1)).unwrap_or(Timestamp::MAX));
         }
         let scene = scene::scene(view, shared, &BTreeSet::new());
-        self.explained.tell(view, &scene, desk);
-        if let Some(command) = simple::emptiness(view, &scene) {
-            return self.propose(vec![command], view, desk);
+        self.explained.tell(view, &scene, &shared.buffered, desk);
+        if let Some(command) = simple::emptiness(view, &scene, &shared.buffered) {
+            return self.propose(vec![command], None, view, desk);
         }
         let statics = simple::static_drift(view, &scene, desk);
         if !statics.is_empty() {
@@ -337,7 +371,7 @@ impl Disruption {
         let world = Arc::new(scene::without(scene::world(view, shared, placed), &candidate.node));
         let question = Question::Provision(Box::new(provisioner::options(view.settings, view.now)));
         self.asked = Some(Asked::Drift { candidate: Box::new(candidate), price: judged.price });
-        shared.wish = Some(Wish { part: Part::Disruption, world, question });
+        shared.wish = Some(Wish { part: Part::Disruption, world, question, yields: false });
         true
     }
 
@@ -351,7 +385,8 @@ impl Disruption {
         let world = Arc::new(world);
         let question = Question::Consolidate(Box::new(options(view.settings, view.now)));
         self.asked = Some(Asked::Consolidation { world: world.clone() });
-        shared.wish = Some(Wish { part: Part::Disruption, world, question });
+        let yields = self.given_up < PATIENCE;
+        shared.wish = Some(Wish { part: Part::Disruption, world, question, yields });
         true
     }
 }

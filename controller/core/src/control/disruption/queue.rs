@@ -18,7 +18,6 @@ use crate::control::brain::{Owed, Shared};
 use crate::control::desk::{Desk, Part};
 use crate::control::keys::DISRUPTION_REASON;
 use crate::control::landing;
-use crate::control::ledger::Ledger;
 use crate::control::naming::Names;
 use crate::control::provisioner::buy;
 use crate::control::settings::Placement;
@@ -126,13 +125,12 @@ fn taint(command: &mut Command, view: &View<'_>, desk: &mut Desk) -> Outcome {
 }
 
 fn launch(command: &mut Command, view: &View<'_>, desk: &mut Desk, names: &mut Names) -> Outcome {
-    if command.replacements.iter().any(|r| r.state == Built::New && r.name.is_empty()) {
-        let ledger = Ledger::new(view, desk);
-        let over =
-            command.replacements.iter().filter_map(|r| view.world.node_pool(&r.pool)).find_map(|p| ledger.exceeded(p));
-        if over.is_some() {
-            return Outcome::Failed;
-        }
+    if !command.replacements.is_empty()
+        && command.replacements.iter().all(|r| r.state == Built::New && r.name.is_empty())
+        && let Err(why) = validate::purchase(view, command).and_then(|()| validate::limits(view, command, desk))
+    {
+        tell::rejected(view, command, &why.to_string(), desk);
+        return Outcome::Failed;
     }
     let mut taken: BTreeSet<String> = command.replacements.iter().map(|r| r.name.clone()).collect();
     for replacement in &mut command.replacements {
@@ -227,8 +225,8 @@ fn hold(command: &mut Command, view: &View<'_>, shared: &mut Shared, desk: &mut 
             continue;
         };
         let held = landing::is_held(real);
-        // Somebody's cordon keeps the pods out; somebody's uncordon ends ours.
-        if real.unschedulable && !held {
+        // Somebody's cordon keeps the pods out.
+        if landing::is_closed(real) {
             return Outcome::Failed;
         }
         let wanted = slots.all.iter().any(|s| !s.left);

@@ -7,10 +7,11 @@ use millwright_models::karpenter::labels::DO_NOT_DISRUPT;
 use millwright_models::kube::node::{NO_SCHEDULE, Taint};
 use millwright_models::world::World;
 
+use crate::buffers;
 use crate::candidates::Scene;
 use crate::control::brain::Shared;
 use crate::control::landing::{is_held, is_leaving};
-use crate::control::provisioner::pass::{Placed, with_kept};
+use crate::control::provisioner::pass::{self, Placed, with_kept};
 use crate::control::view::View;
 use crate::nodes::Memory;
 use crate::pods::DISRUPTED;
@@ -29,7 +30,7 @@ pub fn scene<'v>(view: &View<'v>, shared: &Shared, own: &BTreeSet<&str>) -> Scen
             memory.nominated.insert(node.id().to_owned(), view.now);
         }
     }
-    Scene::new(view.world, view.catalog, view.settings.lower.gates, view.now, memory)
+    Scene::of(view.world, view.catalog, view.settings.lower.gates, view.now, memory, view.types.clone())
 }
 
 /// A pod on the node cannot be read: nobody knows what it asks for.
@@ -40,7 +41,8 @@ fn has_unread(view: &View<'_>, node: &str) -> bool {
 /// A copy of the world in which what is remembered shows: planned pods are in
 /// their places, pods that wait are not there, nodes in commands are being
 /// deleted, nodes that are promised to pods may not be disrupted. Versions are
-/// left out, so that equal worlds are equal.
+/// left out, so that equal worlds are equal. Nodes that have nothing but the
+/// room of virtual pods stay.
 pub fn world(view: &View<'_>, shared: &Shared, placed: &Placed) -> World {
     let mut world = view.world.clone();
     let leaving: BTreeSet<&str> = view.nodes.iter().filter(|n| is_leaving(n)).map(|n| n.name()).collect();
@@ -57,11 +59,17 @@ pub fn world(view: &View<'_>, shared: &Shared, placed: &Placed) -> World {
         }
     }
     world.pods = with_kept(pods, placed);
+    // They need their room wherever pods move to.
+    if view.settings.lower.gates.capacity_buffer {
+        buffers::add_pods(&mut world);
+    }
     let memory: &Memory = &shared.memory;
     for node in &view.nodes {
         let marked = node.is_queued(memory) || node.is_marked(memory);
         let held = node.node.is_some_and(is_held) || has_unread(view, node.name());
-        let promised = held || node.is_nominated(memory, view.now);
+        let spare =
+            shared.buffered.contains(node.name()) && !node.pods.iter().any(|p| view.world.pods[*p].is_reschedulable());
+        let promised = held || spare || node.is_nominated(memory, view.now);
         if let Some(claim) = node.claim.filter(|_| marked).and_then(|c| position(&world.node_claims, &c.meta.name)) {
             world.node_claims[claim].meta.deletion_timestamp.get_or_insert(Timestamp::UNIX_EPOCH);
         }
@@ -71,10 +79,7 @@ pub fn world(view: &View<'_>, shared: &Shared, placed: &Placed) -> World {
             world.nodes[at].meta.annotations.insert(DO_NOT_DISRUPT.to_owned(), "true".to_owned());
         }
     }
-    for meta in world.nodes.iter_mut().map(|n| &mut n.meta).chain(world.node_claims.iter_mut().map(|c| &mut c.meta)) {
-        meta.resource_version.clear();
-    }
-    world.node_pools.iter_mut().for_each(|p| p.meta.resource_version.clear());
+    pass::forget_versions(&mut world);
     world
 }
 

@@ -34,11 +34,13 @@ pub fn draw(left: &mut BTreeMap<String, i64>, pool: &str) -> bool {
     }
 }
 
-/// Every empty node that may go, as one command.
-pub fn emptiness(view: &View<'_>, scene: &Scene<'_>) -> Option<Command> {
+/// Every empty node that may go, as one command. `buffered`: nodes whose room
+/// virtual pods need.
+pub fn emptiness(view: &View<'_>, scene: &Scene<'_>, buffered: &BTreeSet<String>) -> Option<Command> {
     let empty = |n: usize| {
         let judged = scene.candidate(n, Class::Graceful).ok()?;
-        (judged.is_empty() && judged.pool.is_some() && scene.emptiable(&judged).is_ok()).then_some(judged)
+        let free = judged.is_empty() && judged.pool.is_some() && scene.emptiable(&judged).is_ok();
+        (free && !buffered.contains(scene.nodes[n].name())).then_some(judged)
     };
     let mut all: Vec<Judged<'_>> = (0..scene.nodes.len()).filter_map(empty).collect();
     let key = |c: &Judged<'_>| scene.nodes[c.node].name();

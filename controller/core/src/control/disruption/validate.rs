@@ -4,14 +4,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use millwright_models::karpenter::nodeclaim::NodeClaim;
 use millwright_models::rules::{Placement, State, landing_order};
+use rustc_hash::FxHashSet;
 
 use super::command::{Command, Method};
 use super::conditions::drifted;
 use super::simple::{draw, remaining};
 use crate::budgets::Reason;
 use crate::candidates::{Class, Scene};
+use crate::control::desk::Desk;
 use crate::control::landing;
+use crate::control::ledger::Ledger;
 use crate::control::slots::Slots;
 use crate::control::view::View;
 
@@ -94,8 +98,8 @@ pub fn proposal(
     if command.reason == Reason::Empty {
         return emptiness(view, scene, command, allowances);
     }
-    let mut price = 0;
-    for candidate in &command.candidates {
+    forget_vanished(view, command);
+    for candidate in &mut command.candidates {
         let at = scene.nodes.iter().position(|n| n.id() == candidate.id);
         let at = at.ok_or_else(|| Invalid::Churn(format!("node {} is gone", candidate.node)))?;
         let judged = scene.candidate(at, Class::Graceful).map_err(|why| Invalid::Churn(why.to_string()))?;
@@ -109,14 +113,10 @@ pub fn proposal(
         if let Some(pod) = stranger {
             return Err(Invalid::Churn(format!("pod {} has come to node {}", pod.full_name(), candidate.node)));
         }
-        price += judged.price;
+        candidate.price = judged.price;
         allowances.evict(scene, at)?;
     }
-    let bought: i64 = command.replacements.iter().map(|r| r.price).sum();
-    if price <= bought {
-        return Err(Invalid::Scheduling("it saves nothing any more".to_owned()));
-    }
-    command.savings = price - bought;
+    pays(command)?;
     room(view, command)?;
     for candidate in &command.candidates {
         if !allowances.draw(command.reason, &candidate.pool) {
@@ -124,6 +124,53 @@ pub fn proposal(
         }
     }
     Ok(())
+}
+
+/// Whether the pools may still buy what comes: up to their limits, since what
+/// it replaces goes.
+pub fn limits(view: &View<'_>, command: &Command, desk: &Desk) -> Result<(), Invalid> {
+    if command.replacements.is_empty() {
+        return Ok(());
+    }
+    let ledger = Ledger::new(view, desk);
+    let mut pools = command.replacements.iter().filter_map(|r| view.world.node_pool(&r.pool));
+    match pools.find_map(|p| ledger.exceeded(p)) {
+        Some(over) => Err(Invalid::Scheduling(over.to_string())),
+        None => Ok(()),
+    }
+}
+
+/// Leaves out pods that no place has to be found for any more.
+fn forget_vanished(view: &View<'_>, command: &mut Command) {
+    let lives = view.world.pods.iter().filter(|p| p.is_reschedulable()).map(|p| p.uid.as_str());
+    let lives: FxHashSet<&str> = lives.collect();
+    command.forget_pods(|uid| lives.contains(uid));
+}
+
+/// Whether what goes costs more than what comes.
+fn pays(command: &mut Command) -> Result<(), Invalid> {
+    command.count_savings();
+    match command.savings {
+        saved if saved > 0 => Ok(()),
+        _ => Err(Invalid::Scheduling("it saves nothing any more".to_owned())),
+    }
+}
+
+/// Judges a command just before its replacements are bought: nothing is bought
+/// for pods that are gone, nor in place of nodes that went by themselves.
+pub fn purchase(view: &View<'_>, command: &mut Command) -> Result<(), Invalid> {
+    forget_vanished(view, command);
+    if command.method != Method::Consolidation {
+        return Ok(());
+    }
+    let stays = |c: &NodeClaim| c.meta.deletion_timestamp.is_none();
+    command
+        .candidates
+        .retain(|c| view.world.node_claim(&c.claim).is_some_and(|n| n.meta.uid == c.claim_uid && stays(n)));
+    if command.candidates.is_empty() {
+        return Err(Invalid::Churn("its nodes are gone".to_owned()));
+    }
+    pays(command)
 }
 
 fn emptiness(
@@ -215,6 +262,12 @@ pub fn last(view: &View<'_>, scene: &Scene<'_>, command: &Command) -> Result<(),
             return Err(Invalid::Churn(format!("node {} is not empty any more", candidate.node)));
         }
     }
+    lands(view, command)
+}
+
+/// Whether every pod that moves finds its place among nodes that exist, once
+/// the nodes of this command alone are gone.
+pub fn lands(view: &View<'_>, command: &Command) -> Result<(), Invalid> {
     let mut placements = Vec::new();
     let replaced = command.replacements.iter().map(|r| (node_of(view, &r.name), &r.slots));
     let existing = command.receivers.iter().map(|(name, slots)| (node_of(view, name), slots));
@@ -255,7 +308,7 @@ pub fn others(view: &View<'_>, command: &Command, most: usize) -> Vec<String> {
     }
     let mut names = Vec::new();
     for node in view.nodes.iter().filter(|n| !landing::is_leaving(n)) {
-        let Some(real) = node.node.filter(|n| !n.unschedulable || landing::is_held(n)) else { continue };
+        let Some(real) = node.node.filter(|n| !landing::is_closed(n)) else { continue };
         let name = real.meta.name.as_str();
         if names.len() >= most {
             break;

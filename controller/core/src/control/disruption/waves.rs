@@ -8,6 +8,7 @@ use millwright_models::kube::pod::Pod;
 use millwright_models::world::World;
 
 use super::command::{Built, Candidate, Command, Method, Replacement, Stage};
+use super::validate;
 use crate::budgets::Reason;
 use crate::candidates::{Candidate as Judged, Class, Scene};
 use crate::consolidate::{Audit, Wave};
@@ -18,18 +19,24 @@ use crate::provision::Decision;
 
 /// The first wave of an audit of `world`. Parts that save nothing are left
 /// out, and so are nodes that are no candidates any more, with all that goes
-/// with them.
+/// with them, and `buffered` ones whose room would have to be bought again.
 pub fn consolidation(
     view: &View<'_>,
     scene: &Scene<'_>,
     world: &World,
     audit: &Audit,
     asked: Timestamp,
+    buffered: &BTreeSet<String>,
 ) -> Vec<Command> {
     let Some(wave) = audit.waves.first() else { return Vec::new() };
     let mut empty: Option<Command> = None;
     let mut commands = Vec::new();
-    for part in parts(wave) {
+    let parts = parts(wave);
+    // What is bought for nobody that moves is bought for virtual pods: their
+    // room would be taken away first and paid for again afterwards.
+    let bought: usize = parts.iter().map(|p| p.added.len()).sum();
+    let keeps = |part: &Part<'_>| bought == wave.nodes.len() || !part.removed.iter().any(|n| buffered.contains(*n));
+    for part in parts.into_iter().filter(keeps) {
         let Some(command) = command(view, scene, world, audit, wave, &part, asked) else { continue };
         if command.savings <= 0 {
             continue;
@@ -45,6 +52,30 @@ pub fn consolidation(
         }
     }
     empty.into_iter().chain(commands).collect()
+}
+
+/// Commands that each land alone. Parts that only land together, since a rule
+/// counts the nodes that the others remove, become one command; what does not
+/// land at all is left out.
+pub fn joined(view: &View<'_>, commands: Vec<Command>) -> Vec<Command> {
+    let (mut alone, bound): (Vec<_>, Vec<_>) = commands.into_iter().partition(|c| validate::lands(view, c).is_ok());
+    let Some(some) = together(bound) else { return alone };
+    if validate::lands(view, &some).is_ok() {
+        alone.push(some);
+        return alone;
+    }
+    let all = together(alone.iter().cloned().chain([some]).collect());
+    match all.filter(|c| validate::lands(view, c).is_ok()) {
+        Some(all) => vec![all],
+        None => alone,
+    }
+}
+
+fn together(commands: Vec<Command>) -> Option<Command> {
+    commands.into_iter().reduce(|mut all, one| {
+        all.join(one);
+        all
+    })
 }
 
 /// Nodes that go with the positions of those that come for their pods.

@@ -2,7 +2,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 use millwright_models::kube::meta::Labels;
-use millwright_models::kube::node::Node;
+use millwright_models::kube::node::{NO_SCHEDULE, Node, Taint};
 
 use crate::control::settings::Placement;
 use crate::control::slots::{HOLD, HOLD_UNTIL, LANDED, LANDING, SLOTS, Slots};
@@ -23,9 +23,31 @@ pub struct Berth {
     pub is_new: bool,
 }
 
-/// Whether the cordon of a node is ours.
+/// Whether a node is held by us, be it by a cordon or by a taint.
 pub fn is_held(node: &Node) -> bool {
     node.meta.annotations.contains_key(HOLD)
+}
+
+/// Whether it is a taint that holds it.
+pub fn is_tainted(node: &Node) -> bool {
+    node.taints.iter().any(is_hold)
+}
+
+/// Whether a taint is our hold.
+pub fn is_hold(taint: &Taint) -> bool {
+    taint.key == HOLD && taint.effect == NO_SCHEDULE
+}
+
+/// Whether somebody else has cordoned the node. A cordon under a hold is
+/// theirs if we hold by taint; where we hold by the cordon itself nobody can
+/// add one.
+pub fn is_closed(node: &Node) -> bool {
+    node.unschedulable && (!is_held(node) || is_tainted(node))
+}
+
+/// Whether somebody has taken away what holds a held node.
+pub fn is_opened(node: &Node) -> bool {
+    is_held(node) && !node.unschedulable && !is_tainted(node)
 }
 
 /// Until when a held node is held at most; what cannot be read is over.

@@ -7,8 +7,9 @@ use crate::control::slots::{LANDING, SLOTS, Slots};
 use crate::control::view::View;
 use crate::nodes::StateNode;
 
-use super::berths::{held_until, is_held, is_leaving};
+use super::berths::{held_until, is_closed, is_held, is_leaving, is_opened, is_tainted};
 use super::patches;
+use super::scene::missing_daemons;
 
 /// What became of a debt.
 enum State {
@@ -81,8 +82,8 @@ fn on_node(view: &View<'_>, node: &StateNode<'_>, owed: &Owed, desk: &mut Desk) 
         Placement::Bind => {}
     }
     let held = is_held(real);
-    // A cordon without our word is somebody's; who drains the node too.
-    if real.unschedulable != held || (!held && super::is_drained(view, node)) {
+    // Somebody has closed the node, opened it, or drains it.
+    if is_closed(real) || is_opened(real) || (!held && super::is_drained(view, node)) {
         return State::Settled;
     }
     let have = real.meta.annotations.get(LANDING).and_then(|t| Slots::read(t));
@@ -94,7 +95,14 @@ fn on_node(view: &View<'_>, node: &StateNode<'_>, owed: &Owed, desk: &mut Desk) 
     let wanted = Slots { until: Some(owed.until), ..owed.slots.clone() };
     let all = have.unwrap_or_default().with(&wanted);
     let until = if held { held_until(real).max(owed.until) } else { owed.until };
-    desk.ask(Part::Landing, patches::hold(real, &owed.reason, until, &all));
+    // Only a cordon lets pods of DaemonSets in.
+    let by_taint = match held {
+        true => is_tainted(real),
+        false => node.is_initialized() && missing_daemons(view.world, real).is_empty(),
+    };
+    if let Some(ask) = patches::hold(real, &owed.reason, until, &all, by_taint) {
+        desk.ask(Part::Landing, ask);
+    }
     State::Open
 }
 

@@ -1,10 +1,12 @@
 //! Landing: planned pods come to the nodes that were planned for them.
 //! (DESIGN §5)
 //!
-//! A node that is to receive pods is held by a cordon of ours, so that nobody
-//! races for its room. While it is held the pods planned for it are bound,
-//! each re-checked by the scheduler's rules against what is there now; then
-//! the cordon falls, at the latest by its timer. Everything is worked out from
+//! A node that is to receive pods is held, so that nobody races for its room:
+//! by a cordon while pods of DaemonSets are still to come, which tolerate that
+//! and nothing else, later by a taint of ours, which leaves the cordon to
+//! people. While it is held the pods planned for it are bound, each re-checked
+//! by the scheduler's rules against what is there now; then the hold falls, at
+//! the latest by its timer. Everything is worked out from
 //! the annotations of claims and nodes: what is remembered here only saves
 //! repeated requests.
 
@@ -24,7 +26,7 @@ use millwright_models::kube::node::Node;
 use millwright_models::kube::pod::Pod;
 use millwright_models::rules::State;
 
-pub use berths::{Berth, berths, held_until, is_held, is_leaving, slots_on};
+pub use berths::{Berth, berths, held_until, is_closed, is_held, is_leaving, slots_on};
 pub use matching::{Matching, Taker, matched};
 pub use scene::{missing_daemons, state};
 
@@ -206,7 +208,13 @@ impl Landing {
                 continue;
             }
             let berth = berth.map(|b| &all[b]);
-            if !real.unschedulable {
+            // Who wants the node closed gets it so, at once.
+            if is_closed(real) {
+                desk.count("holds_ended_total", &[("cause", "cordon")]);
+                self.end(view, desk, real, berth, takers, false);
+                continue;
+            }
+            if berths::is_opened(real) {
                 let until = view.now.saturating_add(SPARED).unwrap_or(Timestamp::MAX);
                 self.spared.insert(real.meta.name.clone(), until);
                 self.end(view, desk, real, berth, takers, false);

@@ -3,18 +3,30 @@
 
 use jiff::Timestamp;
 use millwright_models::karpenter::nodeclaim::NodeClaim;
-use millwright_models::kube::node::Node;
+use millwright_models::karpenter::written;
+use millwright_models::kube::node::{NO_SCHEDULE, Node, Taint};
 use serde_json::json;
 
+use super::berths::{is_hold, is_tainted};
 use crate::control::ask::{Ask, Target};
+use crate::control::edit::Edit;
 use crate::control::slots::{HOLD, HOLD_UNTIL, LANDED, LANDING, SLOTS, Slots};
 
-/// Cordons a node that is open, or widens a hold that stands.
-pub fn hold(node: &Node, reason: &str, until: Timestamp, slots: &Slots) -> Ask {
-    let annotations = json!({HOLD: reason, HOLD_UNTIL: until.to_string(), LANDING: slots.write()});
-    let metadata = json!({"resourceVersion": node.meta.resource_version, "annotations": annotations});
-    let body = json!({"metadata": metadata, "spec": {"unschedulable": true}});
-    Ask::Patch { target: Target::node(&node.meta.name), status: false, body }
+/// Closes a node that is open, by our taint or by a cordon, or widens a hold
+/// that stands.
+pub fn hold(node: &Node, reason: &str, until: Timestamp, slots: &Slots, by_taint: bool) -> Option<Ask> {
+    let until = until.to_string();
+    let given = [(HOLD, reason.to_owned()), (HOLD_UNTIL, until), (LANDING, slots.write())];
+    let mut edit = Edit::new(Target::node(&node.meta.name), &node.meta);
+    edit.annotations(&node.meta.annotations, &given.map(|(key, value)| (key.to_owned(), value)).into());
+    if by_taint {
+        let have = node.written_taints().filter(|t| !is_hold(t)).cloned();
+        edit.taints(node, &have.chain([Taint::new(HOLD, "", NO_SCHEDULE)]).collect::<Vec<_>>());
+    } else {
+        edit.spec("unschedulable", json!(true));
+    }
+    edit.bind();
+    edit.ask()
 }
 
 /// Puts another end to a hold.
@@ -24,12 +36,16 @@ pub fn prolong(node: &Node, until: Timestamp) -> Ask {
     Ask::Patch { target: Target::node(&node.meta.name), status: false, body: json!({"metadata": metadata}) }
 }
 
-/// Ends a hold. The node stays cordoned where somebody else wants it so.
+/// Ends a hold: takes our taint away, or the cordon unless somebody else wants
+/// it. Who holds by a taint has no cordon to take away.
 pub fn end(node: &Node, uncordon: bool) -> Ask {
     let annotations = json!({HOLD: null, HOLD_UNTIL: null, LANDING: null, LANDED: "true"});
     let metadata = json!({"resourceVersion": node.meta.resource_version, "annotations": annotations});
     let mut body = json!({"metadata": metadata});
-    if uncordon {
+    if is_tainted(node) {
+        let rest: Vec<_> = node.written_taints().filter(|t| !is_hold(t)).map(written::taint).collect();
+        body["spec"] = json!({"taints": rest});
+    } else if uncordon {
         body["spec"] = json!({"unschedulable": null});
     }
     Ask::Patch { target: Target::node(&node.meta.name), status: false, body }

@@ -1,5 +1,5 @@
-//! The cluster as a pod would find it that comes to a held node: cordons of
-//! ours are none, bindings on their way count, and so do DaemonSet pods that
+//! The cluster as a pod would find it that comes to a held node: holds of ours
+//! are none, bindings on their way count, and so do DaemonSet pods that
 //! are still to come.
 
 use std::collections::BTreeMap;
@@ -12,14 +12,16 @@ use millwright_models::kube::workload::DaemonSet;
 use millwright_models::rules::State;
 use millwright_models::world::World;
 
-use super::berths::is_held;
+use super::berths::{is_held, is_hold, is_tainted};
 
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
-/// A node without a cordon of ours.
+/// A node without a hold of ours.
 pub fn opened(node: &Node) -> Node {
     let mut node = node.clone();
-    if is_held(&node) {
+    if is_tainted(&node) {
+        node.taints.retain(|t| !is_hold(t));
+    } else if is_held(&node) {
         node.unschedulable = false;
         node.taints.retain(|t| t.key != UNSCHEDULABLE);
     }

@@ -12,7 +12,7 @@ use jiff::{SignedDuration, Timestamp};
 use millwright_models::karpenter::nodepool::NodePool;
 use millwright_models::world::World;
 
-use super::ask::{Kind, Reply, Target};
+use super::ask::{Event, Kind, Reply, Target};
 use super::brain::{Piece, Shared};
 use super::conditions::{Conditions, Truth};
 use super::desk::{Desk, Part, Sent};
@@ -65,6 +65,7 @@ impl Pools {
         let mut conditions = Conditions::of_pool(pool, view.now);
         validate(pool, &mut conditions);
         judge_class(pool, view.world, &mut conditions);
+        tell_barren(pool, view, &conditions, desk);
         self.health.look(pool, view.world, &mut conditions, &mut edit);
         edit.conditions(conditions.changed());
         let quiet = self.counted.get(pool.name()).map(|at| *at + COUNTS_EVERY).filter(|at| *at > view.now);
@@ -88,6 +89,21 @@ fn validate(pool: &NodePool, conditions: &mut Conditions) {
     }
     let faults: Vec<String> = pool.faults.iter().map(|(field, message)| format!("{field}: {message}")).collect();
     conditions.set(VALIDATED, Truth::False, "NodePoolValidationFailed", &faults.join("; "));
+}
+
+/// Tells that a pool in good order can buy nothing at all.
+fn tell_barren(pool: &NodePool, view: &View<'_>, conditions: &Conditions, desk: &mut Desk) {
+    if !conditions.is(VALIDATED, Truth::True) || !conditions.is(CLASS_READY, Truth::True) {
+        return;
+    }
+    let message = match view.types.get(pool.name()) {
+        Some(Ok(types)) if types.types.is_empty() => types.warnings.last().cloned().unwrap_or_default(),
+        Some(Err(why)) => format!("NodePool {} can buy nothing: {why}", pool.name()),
+        _ => return,
+    };
+    let (about, uid) = (Target::new(Kind::NodePool, "", pool.name()), pool.meta.uid.clone());
+    let (warning, reason) = (true, "NoCompatibleInstanceTypes");
+    desk.event(Part::Pools, Event { about, uid, warning, reason, message });
 }
 
 /// Whether the pool's node class can be used.

@@ -6,7 +6,8 @@ use millwright_models::world::World;
 use serde_json::{Value, json};
 
 use super::pass::{self, Placed};
-use super::{Provisioner, tell};
+use super::{Provisioner, Settled, tell};
+use crate::buffers;
 use crate::control::ask::{Ask, Target};
 use crate::control::brain::{Owed, Shared};
 use crate::control::desk::{Desk, Part};
@@ -47,7 +48,8 @@ pub enum State {
 }
 
 impl Provisioner {
-    /// Acts on a plan, by what there is now.
+    /// Acts on a plan, by what there is now; told is a world for which there was
+    /// nothing to do.
     pub(super) fn carry_out(
         &mut self,
         view: &View<'_>,
@@ -55,21 +57,23 @@ impl Provisioner {
         placed: &Placed,
         shared: &mut Shared,
         desk: &mut Desk,
-    ) {
-        let Answer::Provision(decision) = &finding.answer else { return };
+    ) -> Option<Settled> {
+        let Answer::Provision(decision) = &finding.answer else { return None };
         let decision = match decision.as_ref() {
             Ok(decision) => decision,
             Err(_) => {
                 desk.count("scheduling_errors_total", &[]);
-                return;
+                return None;
             }
         };
         tell::figures(decision, desk);
-        let open = |p: &usize| is_open(view, placed, &finding.world.pods[*p]);
+        let stuck = pass::Stuck::new(view);
+        let open = |p: &usize| is_open(view, placed, &stuck, &finding.world.pods[*p]);
+        let is_virtual = |p: &&usize| buffers::is_virtual(&finding.world.pods[**p]);
         let mut ledger = Ledger::new(view, desk);
         for (node, object) in decision.nodes.iter().zip(&decision.claims) {
             let pods: Vec<&Pod> = node.pods.iter().filter(|p| open(p)).map(|p| &finding.world.pods[*p]).collect();
-            if pods.is_empty() {
+            if pods.is_empty() && !node.pods.iter().any(|p| is_virtual(&p)) {
                 continue;
             }
             if let Err(over) = ledger.enter(object) {
@@ -84,24 +88,29 @@ impl Provisioner {
             let pods = pods.iter().map(|p| (p.namespace.clone(), p.name.clone(), p.uid.clone())).collect();
             self.buying.insert(name, Purchase { object, pool: node.pool.clone(), pods, state: State::New });
         }
-        self.fill_existing(view, finding, decision, placed, shared, desk);
+        remember(finding, decision, shared);
+        let filled = self.fill_existing(view, finding, decision, open, shared, desk);
         tell::failures(&mut self.limiter, view, &finding.world, decision, desk);
+        let catalog = self.asked.clone().filter(|_| !filled && self.buying.is_empty())?;
+        Some(Settled { world: finding.world.clone(), catalog, at: view.now })
     }
 
+    /// Hands slots of nodes that exist to landing; tells whether there are any.
     fn fill_existing(
         &mut self,
         view: &View<'_>,
         finding: &Finding,
         decision: &Decision,
-        placed: &Placed,
+        open: impl Fn(&usize) -> bool,
         shared: &mut Shared,
         desk: &mut Desk,
-    ) {
+    ) -> bool {
+        let mut filled = false;
         for (name, pods) in &decision.existing {
-            let pods: Vec<&Pod> = pods.iter().map(|p| &finding.world.pods[*p]).collect();
-            let pods: Vec<&Pod> = pods.into_iter().filter(|p| is_open(view, placed, p)).collect();
+            let pods: Vec<&Pod> = pods.iter().filter(|p| open(p)).map(|p| &finding.world.pods[*p]).collect();
             let named = |n: &&crate::nodes::StateNode<'_>| n.name() == name;
             let Some(node) = view.nodes.iter().find(named).filter(|_| !pods.is_empty()) else { continue };
+            filled = true;
             shared.memory.nominated.insert(node.id().to_owned(), view.now);
             let pool = node.pool().unwrap_or_default();
             let slots = slots(view, &pods, finding.asked, pool);
@@ -119,6 +128,7 @@ impl Provisioner {
                 tell::nominated(&mut self.limiter, target, node, view.now, desk);
             }
         }
+        filled
     }
 
     /// Asks for claims that are not asked for yet, or again.
@@ -180,15 +190,35 @@ impl Provisioner {
     }
 }
 
+/// What became of virtual pods, and whose room they need.
+fn remember(finding: &Finding, decision: &Decision, shared: &mut Shared) {
+    let of_buffer = |p: &usize| {
+        let pod = &finding.world.pods[*p];
+        buffers::is_virtual(pod).then(|| pod.uid.rsplit_once('-').map_or("", |(uid, _)| uid).to_owned())
+    };
+    shared.fits.clear();
+    shared.buffered.clear();
+    for (name, pods) in &decision.existing {
+        for uid in pods.iter().filter_map(of_buffer) {
+            shared.fits.entry(uid).or_default().existing += 1;
+            shared.buffered.insert(name.clone());
+        }
+    }
+    let elsewhere = decision.nodes.iter().flat_map(|n| &n.pods).chain(decision.unscheduled.iter().map(|(p, _)| p));
+    for uid in elsewhere.filter_map(of_buffer) {
+        shared.fits.entry(uid).or_default().new += 1;
+    }
+}
+
 /// Whether a pod of the plan still needs what was planned for it.
-fn is_open(view: &View<'_>, placed: &Placed, pod: &Pod) -> bool {
+fn is_open(view: &View<'_>, placed: &Placed, stuck: &pass::Stuck<'_>, pod: &Pod) -> bool {
     let at = view.world.pods.binary_search_by(|p| (&*p.namespace, &*p.name).cmp(&(&pod.namespace, &pod.name)));
     let Ok(at) = at else { return false };
     let now = &view.world.pods[at];
     let same = now.uid == pod.uid && now.node_name == pod.node_name;
     let leaves = |name: &str| view.nodes.iter().any(|n| n.name() == name && landing::is_leaving(n));
     let wanted = match &now.node_name {
-        Some(node) => now.is_reschedulable() && leaves(node),
+        Some(node) => now.is_reschedulable() && leaves(node) && !stuck.holds(at),
         None => pass::waits(view, now),
     };
     same && wanted && !placed.pods.contains_key(&at)

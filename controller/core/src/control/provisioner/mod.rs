@@ -14,6 +14,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use millwright_models::catalog::Catalog;
+use millwright_models::world::World;
 use millwright_solver::engine;
 
 use super::ask::{Ask, Kind, Refusal, Reply, Target};
@@ -29,6 +31,8 @@ use crate::provision::events::Limiter;
 use crate::provision::gate::{Gate, Sight};
 use pass::Placed;
 
+/// The same world is planned for again after this, though nothing came of it.
+const UNCHANGED: SignedDuration = SignedDuration::from_mins(1);
 /// What waits asks again after this.
 const AGAIN: SignedDuration = SignedDuration::from_secs(10);
 /// The controller stops searching this close to the bound.
@@ -42,8 +46,10 @@ pub struct Provisioner {
     heard: bool,
     /// A batch has closed and its pass has not begun.
     due: bool,
-    /// A pass is being worked out.
-    asked: bool,
+    /// A pass is being worked out, with this catalogue.
+    asked: Option<Arc<Catalog>>,
+    /// What nothing could be done for.
+    settled: Option<Settled>,
     /// Last time each pod or node asked for a pass, by uid.
     triggers: BTreeMap<String, Timestamp>,
     gate: Gate,
@@ -52,6 +58,25 @@ pub struct Provisioner {
     /// Claims that are asked for, by name.
     buying: BTreeMap<String, buy::Purchase>,
     limiter: Limiter,
+    /// Buffers that stand for pods, by uid.
+    buffers: BTreeSet<String>,
+}
+
+/// A world for which a pass found nothing to do.
+#[derive(Debug)]
+struct Settled {
+    world: Arc<World>,
+    catalog: Arc<Catalog>,
+    at: Timestamp,
+}
+
+impl Settled {
+    /// Whether a pass for `world` would find nothing to do either.
+    fn covers(&self, world: &World, view: &View<'_>) -> bool {
+        view.now.duration_since(self.at) < UNCHANGED
+            && Arc::ptr_eq(&self.catalog, view.catalog)
+            && *self.world == *world
+    }
 }
 
 impl Provisioner {
@@ -62,19 +87,21 @@ impl Provisioner {
             window,
             heard: false,
             due: false,
-            asked: false,
+            asked: None,
+            settled: None,
             triggers: BTreeMap::new(),
             gate: Gate::default(),
             finding: None,
             names: Names::default(),
             buying: BTreeMap::new(),
             limiter: Limiter::default(),
+            buffers: BTreeSet::new(),
         }
     }
 
     /// Pods and nodes that want a pass say so, again every ten seconds.
-    fn trigger(&mut self, view: &View<'_>, intake: &[usize], desk: &mut Desk) {
-        let mut present = BTreeSet::new();
+    fn trigger(&mut self, view: &View<'_>, intake: &[usize], buffers: &BTreeSet<String>, desk: &mut Desk) {
+        let mut present = buffers.clone();
         for p in intake {
             let pod = &view.world.pods[*p];
             let element = match &pod.node_name {
@@ -101,21 +128,41 @@ impl Provisioner {
 
     /// Begins a pass where one is due and nothing stands against it.
     fn begin(&mut self, view: &View<'_>, placed: &Placed, shared: &mut Shared) {
-        if !self.due || !shared.is_idle() || !self.buying.is_empty() || !is_synced(&mut self.gate, view) {
+        if !self.due || !self.buying.is_empty() || !is_synced(&mut self.gate, view) {
+            return;
+        }
+        let world = Arc::new(pass::world(view, placed));
+        if self.settled.as_ref().is_some_and(|s| s.covers(&world, view)) {
+            self.due = false;
+            return self.listen(view.now);
+        }
+        if !shared.is_idle() {
+            shared.is_urgent = true;
             return;
         }
         self.due = false;
-        self.asked = true;
-        let world = Arc::new(pass::world(view, placed));
+        self.asked = Some(view.catalog.clone());
         let question = Question::Provision(Box::new(options(view.settings, view.now)));
-        shared.wish = Some(Wish { part: Part::Provision, world, question });
+        shared.wish = Some(Wish { part: Part::Provision, world, question, yields: false });
     }
 
     /// The loop is ready for the next batch.
     fn listen(&mut self, now: Timestamp) {
-        self.asked = false;
+        self.asked = None;
         self.window.listen(since_epoch(now));
     }
+}
+
+/// Uids of buffers that stand for pods.
+fn buffers(view: &View<'_>) -> BTreeSet<String> {
+    if !view.settings.lower.gates.capacity_buffer {
+        return BTreeSet::new();
+    }
+    let stands = |b: &&millwright_models::karpenter::buffer::CapacityBuffer| {
+        let source = crate::buffers::source(b, view.world);
+        b.meta.deletion_timestamp.is_none() && source.is_ok_and(|s| crate::buffers::replicas(b, &s) > 0)
+    };
+    view.world.buffers.iter().filter(stands).map(|b| b.meta.uid.clone()).collect()
 }
 
 /// How a plan is worked out.
@@ -135,6 +182,9 @@ pub fn search(settings: &Settings, deadline: Duration) -> engine::Options {
         deadline: settings.iterations.is_none().then_some(deadline),
         iterations: settings.iterations,
         stop_gap: STOP_GAP,
+        method: settings.method,
+        // Without a clock nothing is gained by a second one.
+        threads: if settings.iterations.is_some() { 1 } else { 2 },
         ..engine::Options::default()
     }
 }
@@ -163,32 +213,44 @@ impl Piece for Provisioner {
         shared.planned.retain(|claim, _| world.node_claim(claim).is_some() || buying.contains_key(claim));
         let placed = pass::placed(view, shared);
         if let Some(finding) = self.finding.take() {
-            self.carry_out(view, &finding, &placed, shared, desk);
+            self.settled = self.carry_out(view, &finding, &placed, shared, desk);
             self.listen(view.now);
         }
         self.buy_again(view, desk);
         let intake = pass::intake(view, &placed);
-        self.trigger(view, &intake, desk);
+        let buffers = buffers(view);
+        let vanished = self.buffers.difference(&buffers).next().is_some();
+        if vanished {
+            // Its nodes are free at once.
+            self.window.trigger(None, since_epoch(view.now));
+            self.heard = true;
+            shared.buffered.clear();
+            shared.fits.retain(|uid, _| buffers.contains(uid));
+        }
+        self.buffers.clone_from(&buffers);
+        let wanted = !intake.is_empty() || !buffers.is_empty();
+        self.trigger(view, &intake, &buffers, desk);
         match self.window.look(since_epoch(view.now)) {
             Look::Pass => {
                 self.heard = false;
                 // What has found a place meanwhile needs no pass.
-                self.due = !intake.is_empty();
+                self.due = wanted;
                 if !self.due {
                     self.listen(view.now);
                 }
             }
-            Look::Wait(due) if self.heard && !self.asked && !self.due => {
+            Look::Wait(due) if self.heard && self.asked.is_none() && !self.due => {
                 desk.wake(Timestamp::UNIX_EPOCH + SignedDuration::from_millis(due.as_millis() as i64));
             }
             Look::Wait(_) | Look::Nothing => {}
         }
-        if self.due && intake.is_empty() {
+        if self.due && !wanted {
             self.due = false;
             self.listen(view.now);
         }
         self.begin(view, &placed, shared);
-        shared.planning = self.due || self.asked || self.heard || !self.buying.is_empty() || self.finding.is_some();
+        shared.planning =
+            self.due || self.asked.is_some() || self.heard || !self.buying.is_empty() || self.finding.is_some();
     }
 
     fn answer(&mut self, sent: &Sent, reply: &Reply, shared: &mut Shared, desk: &mut Desk) {

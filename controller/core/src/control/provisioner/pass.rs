@@ -2,15 +2,18 @@
 
 use std::collections::BTreeMap;
 
+use jiff::Timestamp;
 use millwright_models::kube::eviction::must_move;
 use millwright_models::kube::pod::Pod;
 use millwright_models::world::World;
 
+use crate::buffers;
 use crate::control::brain::Shared;
 use crate::control::landing::{self, Taker, berths, matched};
 use crate::control::slots::stand_in;
 use crate::control::view::View;
 use crate::nodes::StateNode;
+use crate::pdb::Pdbs;
 
 /// What plans of ours have taken care of.
 #[derive(Clone, Debug, Default)]
@@ -80,11 +83,33 @@ fn nominated<'v>(view: &View<'v>, pod: &Pod) -> Option<&'v str> {
     living(view, pod.nominated_node.as_deref().filter(|n| !n.is_empty())?)
 }
 
+/// Pods that a PodDisruptionBudget does not let go now, though their node goes:
+/// nothing is bought or held for them until it does.
+pub struct Stuck<'w> {
+    budgets: Pdbs<'w>,
+    now: Timestamp,
+}
+
+impl<'w> Stuck<'w> {
+    pub fn new(view: &View<'w>) -> Self {
+        Self { budgets: Pdbs::new(view.world), now: view.now }
+    }
+
+    /// Whether the pod (a position in `World::pods`) has to stay for now.
+    pub fn holds(&self, pod: usize) -> bool {
+        self.budgets.refusal(pod, self.now).is_some()
+    }
+}
+
 /// Pods to plan for (positions in `World::pods`): those that wait, and those
 /// of nodes that leave.
 pub fn intake(view: &View<'_>, placed: &Placed) -> Vec<usize> {
     let leaving = view.nodes.iter().filter(|n| landing::is_leaving(n)).flat_map(|n| &n.pods);
     let mut all: Vec<usize> = leaving.copied().filter(|p| must_move(view.world, &view.world.pods[*p])).collect();
+    if !all.is_empty() {
+        let stuck = Stuck::new(view);
+        all.retain(|p| !stuck.holds(*p));
+    }
     all.extend(view.world.pods.iter().enumerate().filter(|(_, p)| waits(view, p)).map(|(i, _)| i));
     all.retain(|p| !placed.pods.contains_key(p));
     all.sort_unstable();
@@ -110,7 +135,24 @@ pub fn world(view: &View<'_>, placed: &Placed) -> World {
         pods.push(pod);
     }
     world.pods = with_kept(pods, placed);
+    if view.settings.lower.gates.capacity_buffer {
+        buffers::add_pods(&mut world);
+    }
+    forget_versions(&mut world);
     world
+}
+
+/// Leaves out what every write changes, so that equal worlds are equal.
+pub fn forget_versions(world: &mut World) {
+    let nodes = world.nodes.iter_mut().map(|n| &mut n.meta);
+    let claims = world.node_claims.iter_mut().map(|c| &mut c.meta);
+    let pools = world.node_pools.iter_mut().map(|p| &mut p.meta);
+    let classes = world.node_classes.iter_mut().map(|c| &mut c.meta);
+    let buffers = world.buffers.iter_mut().map(|b| &mut b.meta);
+    let others = world.budgets.iter_mut().map(|b| &mut b.meta).chain(world.daemon_sets.iter_mut().map(|d| &mut d.meta));
+    for meta in nodes.chain(claims).chain(pools).chain(classes).chain(buffers).chain(others) {
+        meta.resource_version.clear();
+    }
 }
 
 /// Adds the pods that keep room, in the order of names.

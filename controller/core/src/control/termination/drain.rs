@@ -60,7 +60,7 @@ impl<'w> Drain<'_, 'w> {
         if !waiting.is_empty() || unread > 0 {
             self.evict(&waiting, queue, reason, desk);
             let count = waiting.len() + unread;
-            warn(self.node, desk, format!("Failed to drain node, {count} pods are waiting to be evicted"));
+            warn(self.node, desk, "waiting", format!("Failed to drain node, {count} pods are waiting to be evicted"));
             desk.wake(self.view.now + AGAIN);
             return false;
         }

@@ -46,7 +46,7 @@ impl Termination {
             None => None,
             Some(text) => match text.parse::<Timestamp>() {
                 Ok(deadline) => Some(deadline),
-                Err(_) => return warn(node, desk, format!("{DEADLINE} is no time: {text}")),
+                Err(_) => return warn(node, desk, "deadline", format!("{DEADLINE} is no time: {text}")),
             },
         };
         if let Some(deadline) = deadline {
@@ -107,7 +107,9 @@ fn release(node: &Node, desk: &mut Desk) {
     }
 }
 
-pub(super) fn warn(node: &Node, desk: &mut Desk, message: String) {
+/// Tells why a drain takes its time, once in a while per topic: counts and pods
+/// change from second to second.
+pub(super) fn warn(node: &Node, desk: &mut Desk, topic: &str, message: String) {
     let (about, uid) = (Target::node(&node.meta.name), node.meta.uid.clone());
-    desk.event(Part::Termination, Event { about, uid, warning: true, reason: "FailedDraining", message });
+    desk.event_as(Part::Termination, Event { about, uid, warning: true, reason: "FailedDraining", message }, topic);
 }

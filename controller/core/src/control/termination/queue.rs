@@ -153,7 +153,7 @@ impl Queue {
             } else {
                 format!("Failed to drain node, evicting pod {pod} violates a PDB")
             };
-            super::node::warn(node, desk, message);
+            super::node::warn(node, desk, if several { "budgets" } else { "budget" }, message);
         }
     }
 

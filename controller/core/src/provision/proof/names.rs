@@ -5,6 +5,16 @@ use std::collections::BTreeMap;
 use millwright_models::lower::Lowered;
 use serde_json::{Map, Value, json};
 
+/// Resources in the order of the solver's dimensions.
+pub fn dims<'l>(lowered: &'l Lowered<'_>) -> Vec<&'l String> {
+    lowered.dims.resources.iter().chain(&lowered.dims.drivers).collect()
+}
+
+/// The name of a dimension that counts whole units. No resource has a space.
+pub fn unit_name(index: usize) -> String {
+    format!("unit {index}")
+}
+
 /// What tells rows apart.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RowName {

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use millwright_models::catalog::Catalog;
 use millwright_models::lower::{self, Lowered, MinValuesPolicy, PreferencePolicy};
 use millwright_models::world::World;
-use millwright_solver::certificate::{BinProof, Certificate, DomainDuals, Item, NodeProof, SplitDuals};
+use millwright_solver::certificate::{BinProof, Certificate, DomainDuals, Item, NodeProof, Rounding, SplitDuals};
 use millwright_solver::instance::Key;
 use serde_json::Value;
 
 use super::VERSION;
-use super::names::RowName;
+use super::names::{RowName, dims, unit_name};
 
 /// Why a plan cannot be checked at all. Each names the place in the file.
 #[derive(Debug, thiserror::Error)]
@@ -152,7 +152,7 @@ pub fn demoted(names: &Names<'_>, certificate: &Value) -> Result<Vec<(usize, usi
 
 /// The certificate in the solver's terms.
 pub fn certificate(names: &Names<'_>, lowered: &Lowered<'_>, value: &Value) -> Result<Certificate, ProofError> {
-    let mut out = Certificate::default();
+    let mut out = Certificate { roundings: roundings(lowered, value)?, ..Certificate::default() };
     for (i, entry) in list(value, "certificate", "items")?.iter().enumerate() {
         let path = format!("certificate.items[{i}]");
         let shape = names.shape(text(entry, &path, "like")?, &path)?;
@@ -178,7 +178,7 @@ pub fn certificate(names: &Names<'_>, lowered: &Lowered<'_>, value: &Value) -> R
     }
     for (i, entry) in list(value, "certificate", "bins")?.iter().enumerate() {
         let path = format!("certificate.bins[{i}]");
-        let u = multipliers(lowered, entry.get("u"), &path)?;
+        let u = multipliers(lowered, out.roundings.len(), entry.get("u"), &path)?;
         if let Some(name) = entry.get("node").and_then(Value::as_str) {
             let node = names.places.get(name).ok_or_else(|| form(&path, format!("there is no node {name}")))?;
             out.nodes.push(NodeProof { node: *node, u });
@@ -239,12 +239,30 @@ fn duals(lowered: &Lowered<'_>, key: usize, value: Option<&Value>, path: &str) -
     Ok(out)
 }
 
-fn multipliers(lowered: &Lowered<'_>, value: Option<&Value>, path: &str) -> Result<Vec<i64>, ProofError> {
+/// Dimensions that count whole units, named as the certificate numbers them.
+fn roundings(lowered: &Lowered<'_>, value: &Value) -> Result<Vec<Rounding>, ProofError> {
+    let mut out = Vec::new();
+    for (i, entry) in list(value, "certificate", "roundings")?.iter().enumerate() {
+        let path = format!("certificate.roundings[{i}]");
+        if text(entry, &path, "name")? != unit_name(i) {
+            return Err(form(format!("{path}.name"), format!("is not {}", unit_name(i))));
+        }
+        let resource = text(entry, &path, "resource")?;
+        let dim = dims(lowered).iter().position(|n| *n == resource);
+        let dim = dim.ok_or_else(|| form(format!("{path}.resource"), format!("no pod asks for {resource}")))?;
+        out.push(Rounding { dim, unit: integer(entry, &path, "unit")? });
+    }
+    Ok(out)
+}
+
+/// A multiplier per resource and then per rounding, absent ones 0.
+fn multipliers(lowered: &Lowered<'_>, units: usize, value: Option<&Value>, path: &str) -> Result<Vec<i64>, ProofError> {
     let Some(Value::Object(map)) = value else { return Err(form(format!("{path}.u"), "is no map")) };
-    let names: Vec<&String> = lowered.dims.resources.iter().chain(&lowered.dims.drivers).collect();
+    let own = dims(lowered);
+    let names: Vec<String> = own.into_iter().cloned().chain((0..units).map(unit_name)).collect();
     let mut out = vec![0; names.len()];
     for (name, u) in map {
-        let at = names.iter().position(|n| *n == name);
+        let at = names.iter().position(|n| n == name);
         let at = at.ok_or_else(|| form(format!("{path}.u"), format!("no pod asks for {name}")))?;
         out[at] = u.as_i64().ok_or_else(|| form(format!("{path}.u.{name}"), "is no integer"))?;
     }

@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::audit;
 use super::names::RowName;
 use super::read::{self, Names, ProofError, form, list, micros, text};
+use super::words::Words;
 
 /// What the check found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,8 +44,9 @@ pub fn verify(world: &World, catalog: &Catalog, file: &Value) -> Result<Verdict,
     let lowered = lower::lower_with_removals(world, catalog, &settings, &removals.unwrap_or_default())?;
     let names = Names::new(world, &lowered);
     let plan = read_plan(world, &lowered, &names, file, certificate, &mut broken)?;
+    let words = Words { world, lowered: &lowered, plan: &plan };
     if let Err(faults) = check::plan(&lowered.instance, &plan) {
-        broken.extend(faults.iter().map(|f| format!("plan: {f}")));
+        broken.extend(faults.iter().map(|f| format!("plan: {}", words.plan(f))));
         return Ok(Verdict { broken });
     }
     let saved = if is_audit { audit::money(file, &lowered, &plan, &mut broken)? } else { 0 };
@@ -53,7 +55,7 @@ pub fn verify(world: &World, catalog: &Catalog, file: &Value) -> Result<Verdict,
     let proof = read::certificate(&names, &lowered, certificate)?;
     let said = micros(file, "", "lower_bound_per_hour")?;
     match check::certificate(&lowered.instance, &plan, &proof) {
-        Err(fault) => broken.push(format!("certificate: {fault}")),
+        Err(fault) => broken.push(format!("certificate: {}", words.proof(&fault))),
         Ok(bound) => {
             let proven = if is_audit { audit::bound(&lowered, &plan, bound) } else { bound };
             if proven.max(0) != said {

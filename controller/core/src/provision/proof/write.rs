@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use super::super::Options;
 use super::VERSION;
-use super::names::RowName;
+use super::names::{RowName, dims, unit_name};
 
 /// The certificate of an outcome.
 pub fn to_json(world: &World, catalog: &Catalog, lowered: &Lowered<'_>, outcome: &Outcome, options: &Options) -> Value {
@@ -35,6 +35,9 @@ pub fn to_json(world: &World, catalog: &Catalog, lowered: &Lowered<'_>, outcome:
     json!({
         "version": VERSION,
         "options": options_json(catalog, options),
+        "roundings": certificate.roundings.iter().enumerate().map(|(i, r)| {
+            json!({"name": unit_name(i), "resource": dims(lowered)[r.dim], "unit": r.unit})
+        }).collect::<Vec<_>>(),
         "items": items,
         "bins": bins(lowered, certificate),
         "limit_duals": named(&lowered.limit_names, &certificate.limit_duals, |(pool, resource), dual| {
@@ -71,8 +74,10 @@ fn by_value(lowered: &Lowered<'_>, key: usize, duals: &[i64]) -> Value {
 }
 
 fn multipliers(lowered: &Lowered<'_>, u: &[i64]) -> Value {
-    let names = lowered.dims.resources.iter().chain(&lowered.dims.drivers);
-    names.zip(u).filter(|(_, m)| **m != 0).map(|(n, m)| (n.clone(), json!(m))).collect::<Map<String, Value>>().into()
+    let own = dims(lowered);
+    let units = (0..u.len().saturating_sub(own.len())).map(unit_name);
+    let names = own.into_iter().cloned().chain(units);
+    names.zip(u).filter(|(_, m)| **m != 0).map(|(n, m)| (n, json!(m))).collect::<Map<String, Value>>().into()
 }
 
 fn bins(lowered: &Lowered<'_>, certificate: &Certificate) -> Vec<Value> {

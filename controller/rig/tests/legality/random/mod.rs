@@ -3,7 +3,7 @@
 mod pods;
 mod world;
 
-use millwright_models::catalog::file;
+use millwright_models::catalog::{Catalog, file};
 use millwright_models::lower::Settings;
 use millwright_rig::legality::Case;
 use rand::RngExt;
@@ -36,18 +36,23 @@ impl Dice {
     }
 }
 
-/// The cluster of a seed.
-pub fn case(seed: u64) -> Case {
+/// The objects and the catalogue of a seed, as text.
+pub fn files(seed: u64) -> (String, String) {
     let mut dice = Dice(ChaCha8Rng::seed_from_u64(seed));
     let mut objects = world::objects(&mut dice);
     objects.extend(pods::objects(&mut dice));
-    Case {
-        name: format!("random seed {seed}"),
-        objects: objects.iter().map(|o| format!("---\n{o}\n")).collect(),
-        catalog: file::parse("catalog", &catalog(&mut dice), &|_| None).unwrap(),
-        settings: Settings { spot_types: 1, ..Settings::default() },
-        rounds: 20,
-    }
+    (objects.iter().map(|o| format!("---\n{o}\n")).collect(), catalog(&mut dice))
+}
+
+/// The cluster of a seed.
+pub fn case(seed: u64) -> Case {
+    let (objects, catalog) = files(seed);
+    planned(format!("random seed {seed}"), objects, file::parse("catalog", &catalog, &|_| None).unwrap())
+}
+
+/// A cluster, and how all of them are planned.
+pub fn planned(name: String, objects: String, catalog: Catalog) -> Case {
+    Case { name, objects, catalog, settings: Settings { spot_types: 1, ..Settings::default() }, rounds: 20 }
 }
 
 /// The lab's, with some offerings gone and some types that take few volumes.
