@@ -294,13 +294,23 @@ fn wherever_karpenter_saves_legally_the_wave_saves_as_much() {
     let clusters = clusters(60);
     let (mut compared, mut better) = (0, 0);
     for seed in 0..clusters {
-        let world = world(&cluster(seed));
+        let c = cluster(seed);
+        let world = world(&c);
         let Some(proposal) = command(&world, &catalog, &options) else { continue };
         let judged = certify(&world, &catalog, &options, &|| Duration::ZERO, &proposal).unwrap();
         if judged.broken.iter().all(|why| why.contains("PodDisruptionBudget")) && !judged.broken.is_empty() {
             continue;
         }
         assert_eq!(judged.broken, [] as [String; 0], "seed {seed}: {proposal:?}");
+        // Karpenter lets a node of a Balanced pool that is not worth its
+        // disruption go in the shadow of one that is.
+        let balanced = |name: &String| {
+            let node = c.nodes.iter().find(|n| n.name == *name).unwrap();
+            c.pools[node.pool].policy == "Balanced"
+        };
+        if judged.removed.len() > 1 && judged.removed.iter().any(balanced) {
+            continue;
+        }
         let wave = audit(&world, &catalog, &options, &|| Duration::ZERO).unwrap().waves.remove(0);
         assert!(wave.cost <= judged.cost, "seed {seed}: {} against {} by {proposal:?}", wave.cost, judged.cost);
         compared += 1;

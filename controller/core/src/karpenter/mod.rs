@@ -16,8 +16,6 @@ mod price;
 mod refusal;
 mod simulation;
 mod single;
-#[cfg(test)]
-mod tests;
 
 use std::borrow::Cow;
 use std::cell::Cell;
