@@ -173,7 +173,8 @@ pub(crate) fn solved<'w>(
         engine_options.deadline = engine_options.deadline.map(|d| began + d.saturating_sub(began).mul_f64(0.7));
     }
     let left = engine_options.deadline.map_or(1.0, |d| d.saturating_sub(clock()).as_secs_f64().min(1.0));
-    let drafted = ((lowered.instance.pods() as f64) <= DRAFT_PODS * left).then(|| greedy::run(world, &lowered, options, clock));
+    let drafted =
+        ((lowered.instance.pods() as f64) <= DRAFT_PODS * left).then(|| greedy::run(world, &lowered, options, clock));
     if let Some((decided, _)) = &drafted {
         engine_options.candidates.extend(greedy::candidate(&lowered, decided));
     }
