@@ -6,7 +6,7 @@ use millwright_sim::{Options, run};
 
 /// How many seeds a test run plays: each takes about 0.6 s of a processor.
 /// `make soak SEEDS=…` plays more.
-const SEEDS: u64 = 400;
+const SEEDS: u64 = 200;
 
 #[test]
 fn schedules() {
