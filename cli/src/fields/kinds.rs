@@ -90,7 +90,7 @@ mod tests {
         );
         assert_eq!(home("batch", "Job", "completions"), "spec");
         assert_eq!(home("karpenter.sh", "NodePool", "consolidateAfter"), "spec.disruption");
-        assert_eq!(home("karpenter.k8s.aws", "EC2NodeClass", "systemReserved"), "spec.kubelet");
+        assert_eq!(home("karpenter.k8s.aws", "EC2NodeClass", "httpTokens"), "spec.metadataOptions");
         assert_eq!(home("storage.k8s.io", "CSINode", "drivers"), "spec");
     }
 }

@@ -149,7 +149,7 @@ mod tests {
             text.contains(r#""key":"karpenter.k8s.aws/instance-gpu-name","operator":"In","values":["t4"]"#),
             "{text}"
         );
-        assert!(trace.notes.iter().any(|n| n.starts_with("1 pods name only GPU models")), "{:?}", trace.notes);
+        assert!(trace.notes.iter().any(|n| n.starts_with("1 pod with none but GPU models")), "{:?}", trace.notes);
     }
 
     #[test]
