@@ -11,7 +11,7 @@ use naive::{Flaw, brain};
 fn breaks(flaw: Flaw, hard: i64, rules: &[&str]) -> bool {
     (0..40).any(|seed| {
         let (active, peace) = (SignedDuration::from_mins(12), SignedDuration::from_mins(1));
-        let options = Options { hard, active, peace, ..Options::of(seed) };
+        let options = Options { hard, is_small: false, active, peace, ..Options::of(seed) };
         let Err(violation) = run(options, &|settings| brain(settings, flaw)) else { return false };
         let text = violation.to_string();
         assert!(text.starts_with(&format!("seed {seed}: {} broken at ", violation.rule)), "{text}");
