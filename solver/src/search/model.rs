@@ -227,10 +227,23 @@ impl<'a> Model<'a> {
                 .map(|l| l as u32)
                 .collect()
         };
+        // Room for more than all there is says nothing, and an unlimited one
+        // would drown the rest in the prices of room.
+        let mut total = vec![0_i64; self.dims];
+        for lane in &self.lanes {
+            for (t, &d) in total.iter_mut().zip(&lane.demand) {
+                *t = t.saturating_add(d.saturating_mul(i64::from(lane.count)));
+            }
+        }
+        let capped = |mut room: Vec<i64>| {
+            room.iter_mut().zip(&total).for_each(|(r, &t)| *r = (*r).min(t));
+            room
+        };
         for (o, &bin) in order.iter().enumerate() {
             let b = &self.instance.bins[bin];
             let mut room: Vec<i64> = self.real.iter().map(|&d| b.capacity[d]).collect();
             room.extend(self.cliques.iter().map(|c| i64::from(c.1)));
+            let room = capped(room);
             let lanes = admitted(&|g| g.offers.contains(o), &room, self);
             let draws = b.supply.is_some() || b.limit_use.iter().any(|l| l.1 > 0);
             let varied = !self.index.varieties[bin].is_empty();
@@ -243,6 +256,7 @@ impl<'a> Model<'a> {
                 let here = place.host(r);
                 if here.owners > 0 && most == 1 { 0 } else { i64::from(most.saturating_sub(here.selected)) }
             }));
+            let room = capped(room);
             let lanes = admitted(&|g| g.nodes.contains(n), &room, self);
             if !lanes.is_empty() {
                 self.spares.push(Spare { node: n, room, lanes });
