@@ -60,7 +60,7 @@ pub fn heuristic(world: &World, catalog: &Catalog, args: &AuditArgs) -> Heuristi
     let settings = karpenter::Settings {
         lower: &options.lower,
         now: options.now,
-        unmanaged: options.include_unmanaged || world.node_claims.is_empty(),
+        unmanaged: consolidate::takes_unmanaged(options.include_unmanaged, world),
     };
     let (began, asked) = (Instant::now(), Cell::new(0));
     let stop = || match args.moves.method.iterations {

@@ -8,6 +8,41 @@ binaries=${MILLWRIGHT_BIN:-${CARGO_TARGET_DIR:-target}/$([ "${PROFILE:-release}"
 
 kubectl() { "$programs/kubectl" --kubeconfig "$state/admin.kubeconfig" "$@"; }
 
+count() { kubectl get "$@" --no-headers 2>/dev/null | wc -l; }
+
+# Waits up to $1 seconds for a command to succeed; calls `late`, where a script
+# has it, before it gives up.
+await() {
+    local patience=$1 until
+    shift
+    until=$((SECONDS + patience))
+    while ! "$@"; do
+        [ $SECONDS -lt $until ] || {
+            echo "not within $patience s: $*" >&2
+            ! declare -F late >/dev/null || late >&2
+            exit 1
+        }
+        sleep 0.2
+    done
+}
+
+# Whether $2 pods of deployment $1 are ready.
+run() { [ "$(kubectl get deployment "$1" -o jsonpath='{.status.readyReplicas}')" = "$2" ]; }
+
+# A node class called $1, as YAML.
+node_class() {
+    cat <<YAML
+apiVersion: karpenter.k8s.aws/v1
+kind: EC2NodeClass
+metadata: {name: $1}
+spec:
+  role: $1
+  amiSelectorTerms: [{alias: al2023@latest}]
+  subnetSelectorTerms: [{tags: {$1: '*'}}]
+  securityGroupSelectorTerms: [{tags: {$1: '*'}}]
+YAML
+}
+
 # Whether the process that was noted for program $1 is still ours.
 is_running() {
     local pid

@@ -15,28 +15,14 @@ pods=${PODS:-200}
 began=$SECONDS
 
 step() { printf '\n== %3d s: %s\n' $((SECONDS - began)) "$*"; }
-count() { kubectl get "$@" --no-headers 2>/dev/null | wc -l; }
 nodes() { kubectl get nodepools; echo; kubectl get nodeclaims -L karpenter.sh/nodepool; }
 events() {
     kubectl get events -A --sort-by=.lastTimestamp -o custom-columns=REASON:.reason,KIND:.involvedObject.kind,NAME:.involvedObject.name,MESSAGE:.message \
         --field-selector source=karpenter | { grep -v 'Status condition transitioned' || true; } | tail -n "${1:-8}"
 }
 
-# Waits up to $1 seconds for a command to succeed.
-await() {
-    local patience=$1 until
-    shift
-    until=$((SECONDS + patience))
-    while ! "$@"; do
-        [ $SECONDS -lt $until ] || {
-            echo "not within $patience s: $*" >&2
-            nodes >&2
-            events 20 >&2
-            exit 1
-        }
-        sleep 0.5
-    done
-}
+# What to show where something takes too long.
+late() { nodes && events 20; }
 
 # How planned placements came out: those of the controller's life so far.
 placements() {
@@ -50,7 +36,6 @@ placements() {
         END {if (all) printf "%d of %d planned placements came true, %.1f %%\n", right, all, 100 * right / all}' <<<"$lines"
 }
 
-run() { [ "$(kubectl get deployment "$1" -o jsonpath='{.status.readyReplicas}')" = "$2" ]; }
 # Nothing waits, nothing is on its way, and that for five seconds.
 is_calm() {
     local now
@@ -80,14 +65,7 @@ fi
 
 step "a node class, a NodePool, and a Deployment of $pods pods"
 kubectl apply -f - <<YAML
-apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: demo}
-spec:
-  role: demo
-  amiSelectorTerms: [{alias: al2023@latest}]
-  subnetSelectorTerms: [{tags: {demo: '*'}}]
-  securityGroupSelectorTerms: [{tags: {demo: '*'}}]
+$(node_class demo)
 ---
 apiVersion: karpenter.sh/v1
 kind: NodePool

@@ -16,19 +16,6 @@ pods=${PODS:-10000}
 span=${SPAN:-60}
 patience=${PATIENCE:-3600}
 
-count() { kubectl get "$@" --no-headers 2>/dev/null | wc -l; }
-await() {
-    local until
-    until=$((SECONDS + patience))
-    while ! "$@"; do
-        [ $SECONDS -lt $until ] || {
-            echo "not within $patience s: $*" >&2
-            exit 1
-        }
-        sleep 0.2
-    done
-}
-all_run() { [ "$(kubectl get deployment load -o jsonpath='{.status.readyReplicas}')" = "$pods" ]; }
 has_more_claims() { [ "$(count nodeclaims)" -gt "$1" ]; }
 milliseconds() { date +%s%3N; }
 # Processor time of the controller so far, in hundredths of a second.
@@ -36,14 +23,7 @@ ticks() { awk '{print $14 + $15}' "/proc/$(cat "$state/millwright-controller.pid
 memory() { awk -v field="$1:" '$1 == field {printf "%d", $2 / 1024}' "/proc/$(cat "$state/millwright-controller.pid")/status"; }
 
 kubectl apply -f - >/dev/null <<YAML
-apiVersion: karpenter.k8s.aws/v1
-kind: EC2NodeClass
-metadata: {name: load}
-spec:
-  role: load
-  amiSelectorTerms: [{alias: al2023@latest}]
-  subnetSelectorTerms: [{tags: {load: '*'}}]
-  securityGroupSelectorTerms: [{tags: {load: '*'}}]
+$(node_class load)
 ---
 apiVersion: karpenter.sh/v1
 kind: NodePool
@@ -73,7 +53,7 @@ spec:
       containers: [{name: load, image: load, resources: {requests: {cpu: 380m, memory: 900Mi}}}]
 YAML
 began=$SECONDS
-await all_run
+await "$patience" run load "$pods"
 echo "all $pods pods run on $(count nodes) nodes after $((SECONDS - began)) s"
 sleep "$span"
 before=$(ticks)
@@ -100,6 +80,6 @@ began=$(milliseconds)
 # shellcheck disable=SC2086 # flags are words
 begin millwright-controller --provider kwok --kubeconfig "$state/admin.kubeconfig" --log-format text \
     --metrics-port "$metrics_port" --health-probe-port "$health_port" ${CONTROLLER_FLAGS:-}
-await has_more_claims "$claims"
+await "$patience" has_more_claims "$claims"
 echo "restarted, it bought after $(($(milliseconds) - began)) ms"
 kubectl delete deployment late >/dev/null

@@ -229,12 +229,7 @@ impl<'a> Model<'a> {
         };
         // Room for more than all there is says nothing, and an unlimited one
         // would drown the rest in the prices of room.
-        let mut total = vec![0_i64; self.dims];
-        for lane in &self.lanes {
-            for (t, &d) in total.iter_mut().zip(&lane.demand) {
-                *t = t.saturating_add(d.saturating_mul(i64::from(lane.count)));
-            }
-        }
+        let total = self.total();
         let capped = |mut room: Vec<i64>| {
             room.iter_mut().zip(&total).for_each(|(r, &t)| *r = (*r).min(t));
             room
@@ -262,6 +257,17 @@ impl<'a> Model<'a> {
                 self.spares.push(Spare { node: n, room, lanes });
             }
         }
+    }
+
+    /// What all pods ask for together, per dimension.
+    pub fn total(&self) -> Vec<i64> {
+        let mut total = vec![0_i64; self.dims];
+        for lane in &self.lanes {
+            for (t, &d) in total.iter_mut().zip(&lane.demand) {
+                *t = t.saturating_add(d.saturating_mul(i64::from(lane.count)));
+            }
+        }
+        total
     }
 
     fn priority(&self, item: &Item) -> i32 {

@@ -8,12 +8,7 @@ use rustc_hash::FxHashMap;
 
 /// First values: what the room of a unit costs on the offers it may use.
 pub fn fluid_values(model: &Model) -> Vec<f64> {
-    let mut total = vec![0.0; model.dims];
-    for lane in &model.lanes {
-        for (t, d) in total.iter_mut().zip(&lane.demand) {
-            *t += *d as f64 * f64::from(lane.count);
-        }
-    }
+    let total: Vec<f64> = model.total().iter().map(|&t| t as f64).collect();
     let mut by_gate: FxHashMap<usize, Vec<f64>> = FxHashMap::default();
     let mut value = Vec::with_capacity(model.lanes.len());
     let mut dearest = 0.0_f64;
@@ -45,12 +40,7 @@ pub fn fluid_values(model: &Model) -> Vec<f64> {
 
 /// The fluid bound: cost of the total demand if units were liquid.
 pub fn fluid_cost(model: &Model) -> f64 {
-    let mut total = vec![0.0; model.dims];
-    for lane in &model.lanes {
-        for (t, d) in total.iter_mut().zip(&lane.demand) {
-            *t += *d as f64 * f64::from(lane.count);
-        }
-    }
+    let total: Vec<f64> = model.total().iter().map(|&t| t as f64).collect();
     let columns: Vec<(&[i64], f64)> = model.offers.iter().map(|o| (o.room.as_slice(), o.price as f64)).collect();
     cover(&columns, &total).cost
 }

@@ -2,18 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use millwright_models::catalog::{PoolOffering, PoolType};
-use millwright_models::karpenter::labels::OS;
 use millwright_models::karpenter::nodeclaim::NodeClaim;
 use millwright_models::karpenter::nodepool::NodePool;
-use millwright_models::kube::meta::Labels;
 use millwright_models::kube::node::Node;
-use millwright_models::requirements::{Requirements, well_known};
+use millwright_models::requirements::Requirements;
 
 use super::{AgainstError, Launch, Proposal};
 use crate::candidates::Scene;
-use crate::consolidate::simulate::{self, machine};
-use crate::karpenter::Added;
+use crate::consolidate::simulate;
+use crate::karpenter::{Added, Launched, bought};
 use crate::offered::offered;
 
 /// A machine to be.
@@ -52,7 +49,18 @@ pub fn machines(scene: &Scene<'_>, proposal: &Proposal, first: Option<usize>) ->
                 if all.is_empty() { "offers nothing that fits its requirements" } else { "has nothing of it left" };
             return Err(fault(format!("NodePool {} {what}", pool.name())));
         };
-        Ok(made(scene, pool, &types[kind], offering, &wanted, &name))
+        let ((node, claim), added) = bought(&Launched {
+            name: &name,
+            pool,
+            kind: &types[kind],
+            requirements: &wanted,
+            region: &scene.catalog.region,
+            zone: &offering.zone,
+            capacity_type: offering.capacity_type,
+            reservation: offering.reservation.as_ref().map(|r| &*r.id),
+            price: offering.price,
+        });
+        Ok(Machine { node, claim, added })
     };
     proposal.launch.iter().zip(names).map(one).collect()
 }
@@ -67,41 +75,6 @@ fn wanted(pool: &NodePool, launch: &Launch) -> Result<Requirements, String> {
     }
     all.add_all(&own);
     Ok(all)
-}
-
-fn made(
-    scene: &Scene<'_>,
-    pool: &NodePool,
-    kind: &PoolType,
-    offering: &PoolOffering,
-    wanted: &Requirements,
-    name: &str,
-) -> Machine {
-    let mut labels: Labels = pool.template.labels.clone();
-    let open = wanted.iter().filter(|r| !r.complement && !r.values.is_empty() && !well_known(&r.key));
-    labels.extend(open.map(|r| (r.key.clone(), r.any())));
-    let os = wanted.get(OS).map_or_else(|| "linux".to_owned(), |r| r.any());
-    let capacity_type = offering.capacity_type.as_str();
-    let (node, claim) = machine(&simulate::Machine {
-        name,
-        pool,
-        kind,
-        labels: &labels,
-        os: &os,
-        region: &scene.catalog.region,
-        zone: &offering.zone,
-        capacity_type,
-        reservation: offering.reservation.as_ref().map(|r| &*r.id),
-    });
-    let added = Added {
-        name: name.to_owned(),
-        pool: pool.name().to_owned(),
-        instance_type: kind.name.to_string(),
-        zone: offering.zone.to_string(),
-        capacity_type: capacity_type.to_owned(),
-        price: offering.price,
-    };
-    Machine { node, claim, added }
 }
 
 /// Limits of NodePools that what stays and what comes exceed together.

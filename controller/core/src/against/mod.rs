@@ -18,7 +18,7 @@ pub use proposal::{API_VERSION, KIND, Launch, Proposal, ProposalError};
 use crate::balanced::{self, Part};
 use crate::candidates::Scene;
 use crate::consolidate::simulate::{Change, carry_out};
-use crate::consolidate::{AuditError, Drifted, Limits, Options, terms};
+use crate::consolidate::{AuditError, Drifted, Limits, Options, takes_unmanaged, terms};
 use crate::karpenter::{self, Added};
 use crate::provision::Clock;
 use launches::Machine;
@@ -61,7 +61,7 @@ pub fn certify(
     clock: Clock<'_>,
     proposal: &Proposal,
 ) -> Result<Certified, AgainstError> {
-    let unmanaged = options.include_unmanaged || world.node_claims.is_empty();
+    let unmanaged = takes_unmanaged(options.include_unmanaged, world);
     let settings = karpenter::Settings { lower: &options.lower, now: options.now, unmanaged };
     let scene = karpenter::scene(world, catalog, settings);
     let gone = removed(&scene, proposal)?;

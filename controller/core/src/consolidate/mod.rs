@@ -65,6 +65,12 @@ pub struct Options {
     pub reasons: bool,
 }
 
+/// Whether nodes that no NodePool manages may go: if that is asked for, or
+/// where there is no NodeClaim at all.
+pub fn takes_unmanaged(asked: bool, world: &World) -> bool {
+    asked || world.node_claims.is_empty()
+}
+
 /// What a wave may take at most.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
@@ -282,7 +288,7 @@ impl<'a> Context<'a> {
         'a: 'w,
     {
         let mut scene = Scene::new(world, self.catalog, self.options.lower.gates, self.options.now, Memory::default());
-        scene.unmanaged = self.options.include_unmanaged || world.node_claims.is_empty();
+        scene.unmanaged = takes_unmanaged(self.options.include_unmanaged, world);
         scene
     }
 }

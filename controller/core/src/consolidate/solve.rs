@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 
 use super::moves::parts;
 use super::terms::{Drifted, Terms, terms};
-use super::{AuditError, Limits, Options, launch, policy};
+use super::{AuditError, Limits, Options, launch, policy, takes_unmanaged};
 use crate::candidates::Scene;
 use crate::nodes::{Memory, StateNode};
 use crate::provision::{self, Clock};
@@ -266,7 +266,7 @@ pub(crate) fn removals(
     let limits = Limits { evictions: number("max_evictions")?, removed: number("max_removed")? };
     let mut scene = Scene::new(world, catalog, gates, now, Memory::default());
     let unmanaged = said.get("include_unmanaged").and_then(Value::as_bool).ok_or("include_unmanaged is missing")?;
-    scene.unmanaged = unmanaged || world.node_claims.is_empty();
+    scene.unmanaged = takes_unmanaged(unmanaged, world);
     let mut held = BTreeMap::new();
     for name in said.get("held").and_then(Value::as_array).ok_or("held is no list")? {
         let name = name.as_str().ok_or("held holds something else than names")?;

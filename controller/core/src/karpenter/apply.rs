@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use millwright_models::catalog::CapacityType;
+use millwright_models::catalog::{CapacityType, PoolType};
 use millwright_models::greedy::GreedyClaim;
-use millwright_models::karpenter::labels::{OS, RESERVATION_ID};
+use millwright_models::karpenter::labels::OS;
 use millwright_models::karpenter::nodeclaim::NodeClaim;
+use millwright_models::karpenter::nodepool::NodePool;
 use millwright_models::kube::meta::Labels;
 use millwright_models::kube::node::Node;
-use millwright_models::requirements::well_known;
+use millwright_models::requirements::{Requirements, well_known};
 use millwright_models::world::World;
+use millwright_solver::instance::Micros;
 
 use super::pass::{Command, Pass};
 use super::{Added, Step};
@@ -45,33 +47,62 @@ impl Pass<'_, '_> {
         let (pool, types) = self.pools.iter().find(|(p, _)| p.name() == claim.pool)?;
         let (kind, zone, capacity_type) = claim.cheapest.as_ref()?;
         let kind = &types.types[*kind as usize];
-        let os = claim.requirements.get(OS).map_or_else(|| "linux".to_owned(), |r| r.any());
         let held = claim.launchable(kind).find(|o| {
             o.capacity_type == CapacityType::Reserved && o.zone == *zone && *capacity_type == o.capacity_type
         });
-        let reservation = held.and_then(|o| o.reservation.as_ref()).map(|r| r.id.to_string());
-        let mut labels: Labels = pool.template.labels.clone();
-        let open = claim.requirements.iter().filter(|r| !r.complement && !r.values.is_empty() && !well_known(&r.key));
-        labels.extend(open.filter(|r| r.key != RESERVATION_ID).map(|r| (r.key.clone(), r.any())));
-        let made = machine(&Machine {
+        Some(bought(&Launched {
             name,
             pool,
             kind,
-            labels: &labels,
-            os: &os,
+            requirements: &claim.requirements,
             region: &self.scene.catalog.region,
             zone,
-            capacity_type: capacity_type.as_str(),
-            reservation: reservation.as_deref(),
-        });
-        let added = Added {
-            name: name.to_owned(),
-            pool: claim.pool.clone(),
-            instance_type: kind.name.to_string(),
-            zone: zone.to_string(),
-            capacity_type: capacity_type.as_str().to_owned(),
+            capacity_type: *capacity_type,
+            reservation: held.and_then(|o| o.reservation.as_ref()).map(|r| &*r.id),
             price: claim.price,
-        };
-        Some((made, added))
+        }))
     }
+}
+
+/// What a launch comes to.
+pub(crate) struct Launched<'a> {
+    pub name: &'a str,
+    pub pool: &'a NodePool,
+    pub kind: &'a PoolType,
+    /// Of its claim; values of custom keys become labels.
+    pub requirements: &'a Requirements,
+    pub region: &'a str,
+    pub zone: &'a str,
+    pub capacity_type: CapacityType,
+    pub reservation: Option<&'a str>,
+    pub price: Micros,
+}
+
+/// The machine of a launch, and the launch in names.
+pub(crate) fn bought(l: &Launched<'_>) -> ((Node, NodeClaim), Added) {
+    let mut labels: Labels = l.pool.template.labels.clone();
+    let open = l.requirements.iter().filter(|r| !r.complement && !r.values.is_empty() && !well_known(&r.key));
+    labels.extend(open.map(|r| (r.key.clone(), r.any())));
+    let os = l.requirements.get(OS).map_or_else(|| "linux".to_owned(), |r| r.any());
+    let capacity_type = l.capacity_type.as_str();
+    let made = machine(&Machine {
+        name: l.name,
+        pool: l.pool,
+        kind: l.kind,
+        labels: &labels,
+        os: &os,
+        region: l.region,
+        zone: l.zone,
+        capacity_type,
+        reservation: l.reservation,
+    });
+    let added = Added {
+        name: l.name.to_owned(),
+        pool: l.pool.name().to_owned(),
+        instance_type: l.kind.name.to_string(),
+        zone: l.zone.to_owned(),
+        capacity_type: capacity_type.to_owned(),
+        price: l.price,
+    };
+    (made, added)
 }

@@ -17,6 +17,7 @@ mod refusal;
 mod simulation;
 mod single;
 
+pub(crate) use apply::{Launched, bought};
 use std::borrow::Cow;
 use std::cell::Cell;
 
@@ -131,14 +132,15 @@ pub fn follow(world: &World, catalog: &Catalog, settings: Settings<'_>, stop: &d
     };
     loop {
         let scene = scene(&world, catalog, settings);
-        if out.steps.is_empty() {
-            out.start = cost(&scene);
+        let now = cost(&scene);
+        match out.steps.last_mut() {
+            Some(step) => step.cost = now,
+            None => out.start = now,
         }
         let pass = Pass::new(&scene, settings.lower, &stop);
         let command = pass.next();
         if let Some(command) = command.filter(|_| !stop()) {
             let (next, step) = pass.apply(&command, out.steps.len() + 1);
-            let step = Step { cost: cost(&self::scene(&next, catalog, settings)), ..step };
             out.steps.push(step);
             world = Cow::Owned(next);
             continue;

@@ -34,28 +34,12 @@ fn first(room: &Room, which: impl Fn(&Ask) -> bool) -> Option<usize> {
     room.log.iter().position(|(_, ask, _)| which(ask))
 }
 
-fn is_tainted(room: &Room, node: &str) -> bool {
-    let node = room.get("Node", "", node);
-    node.is_some_and(|n| {
-        n["spec"]["taints"].as_array().into_iter().flatten().any(|t| t["key"] == "karpenter.sh/disrupted")
-    })
-}
-
 fn has_reason(room: &Room, claim: &str) -> bool {
     let claim = room.get("NodeClaim", "", claim);
     let of = |c: &&Value| {
         c["status"]["conditions"].as_array().into_iter().flatten().any(|c| c["type"] == "DisruptionReason")
     };
     claim.as_ref().is_some_and(of)
-}
-
-/// One large node with one small pod: it is worth a replacement.
-fn wasteful() -> Room {
-    let mut room = Room::new(Room::settings());
-    room.add(objects::pool("p", json!({})));
-    room.node("big", "t16");
-    room.running("web", "web-a", "800m", "big");
-    room
 }
 
 /// A node whose pool has moved on; its pod needs a node of its own.
@@ -75,7 +59,7 @@ fn drifted(name: &str) -> Room {
 
 #[test]
 fn dis_122_taint_and_reason_come_before_the_replacement_and_deletion_after_it() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.until("the end of the node", 120.0, |r| r.get("Node", "", "big").is_none());
     let (taint, reason) = (first(&room, |a| is_taint(a, "big")).unwrap(), first(&room, is_reason).unwrap());
     let (create, delete) = (first(&room, is_create).unwrap(), first(&room, is_delete).unwrap());
@@ -115,26 +99,26 @@ fn dis_122_taint_and_reason_come_before_the_replacement_and_deletion_after_it() 
 
 #[test]
 fn dis_123_a_replacement_that_is_deleted_rolls_the_command_back() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.boot = SignedDuration::from_secs(600);
     room.until("a replacement", 60.0, |r| r.all("NodeClaim").len() == 2);
     room.run(2.0);
-    assert!(is_tainted(&room, "big") && has_reason(&room, "claim-big"));
+    assert!(room.is_tainted("big") && has_reason(&room, "claim-big"));
     let name = room.names("NodeClaim").into_iter().find(|n| n.starts_with("p-")).unwrap();
     room.drop_object(&("NodeClaim".to_owned(), String::new(), name));
     room.run(2.0);
-    assert!(!is_tainted(&room, "big") && !has_reason(&room, "claim-big"), "{}", room.story());
+    assert!(!room.is_tainted("big") && !has_reason(&room, "claim-big"), "{}", room.story());
     assert_eq!(room.count("voluntary_disruption_queue_failures_total", &[]), 1);
     assert!(room.asked(is_delete).is_empty());
 }
 
 #[test]
 fn dis_124_a_replacement_that_does_not_show_yet_is_waited_for() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.blind = true;
     room.until("the request", 60.0, |r| !r.asked(is_create).is_empty());
     room.run(3.0);
-    assert!(is_tainted(&room, "big"), "{}", room.story());
+    assert!(room.is_tainted("big"), "{}", room.story());
     assert_eq!(room.asked(is_create).len(), 1);
     room.blind = false;
     let claim = room.all("NodeClaim").into_iter().find(|c| c["metadata"]["name"].as_str().unwrap().starts_with("p-"));
@@ -146,17 +130,17 @@ fn dis_124_a_replacement_that_does_not_show_yet_is_waited_for() {
 
 #[test]
 fn dis_125_a_replacement_that_is_not_ready_in_time_rolls_the_command_back() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.settings.registration_timeout = SignedDuration::from_mins(30);
     room.restart();
     room.boot = SignedDuration::from_mins(25);
     room.until("a replacement", 60.0, |r| r.all("NodeClaim").len() == 2);
     room.now += SignedDuration::from_mins(9);
     room.run(2.0);
-    assert!(is_tainted(&room, "big"));
+    assert!(room.is_tainted("big"));
     room.now += SignedDuration::from_mins(2);
     room.run(2.0);
-    assert!(!is_tainted(&room, "big") && !has_reason(&room, "claim-big"), "{}", room.story());
+    assert!(!room.is_tainted("big") && !has_reason(&room, "claim-big"), "{}", room.story());
     assert!(room.asked(is_delete).is_empty());
     assert_eq!(room.all("NodeClaim").len(), 2, "what was launched stays");
 }
@@ -211,11 +195,11 @@ fn dis_128_a_node_that_cannot_be_tainted_is_left_out_of_a_deletion() {
 
 #[test]
 fn dis_128_a_replacement_is_not_bought_where_the_taint_fails() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.refuse = Box::new(|ask| is_taint(ask, "big").then(|| Refusal::Invalid { message: "no".to_owned() }));
     room.run(60.0);
     assert!(room.asked(is_create).is_empty());
-    assert!(!is_tainted(&room, "big") && !has_reason(&room, "claim-big"));
+    assert!(!room.is_tainted("big") && !has_reason(&room, "claim-big"));
 }
 
 #[test]
@@ -224,7 +208,7 @@ fn dis_129_a_pool_over_its_limit_buys_no_replacement() {
     room.edit("NodePool", "", "p", json!({"spec": {"limits": {"cpu": "2"}}}));
     room.run(40.0);
     assert!(room.asked(is_create).is_empty(), "{}", room.story());
-    assert!(!is_tainted(&room, "old") && !has_reason(&room, "claim-old"));
+    assert!(!room.is_tainted("old") && !has_reason(&room, "claim-old"));
 }
 
 #[test]
@@ -240,18 +224,18 @@ fn dis_130_marks_without_a_command_are_taken_away() {
         json!({"spec": {"taints": [{"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}]}}),
     );
     room.run(1.0);
-    assert!(!is_tainted(&room, "a"));
+    assert!(!room.is_tainted("a"));
 }
 
 #[test]
 fn lif_105_a_new_leader_cleans_up_in_the_middle_of_a_replacement() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.until("a replacement", 60.0, |r| r.all("NodeClaim").len() == 2);
     room.run(1.0);
-    assert!(is_tainted(&room, "big"));
+    assert!(room.is_tainted("big"));
     room.restart();
     room.step();
-    assert!(!is_tainted(&room, "big") && !has_reason(&room, "claim-big"), "{}", room.story());
+    assert!(!room.is_tainted("big") && !has_reason(&room, "claim-big"), "{}", room.story());
     room.run(12.0);
     assert_eq!(room.all("Node").len(), 2, "the replacement goes on");
     room.until("one node in the end", 240.0, |r| r.all("Node").len() == 1 && r.get("Node", "", "big").is_none());
@@ -260,7 +244,7 @@ fn lif_105_a_new_leader_cleans_up_in_the_middle_of_a_replacement() {
 
 #[test]
 fn dis_131_pods_of_a_node_that_is_being_replaced_get_no_second_node() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.boot = SignedDuration::from_secs(30);
     room.until("a replacement", 60.0, |r| r.all("NodeClaim").len() == 2);
     room.run(25.0);
@@ -272,7 +256,7 @@ fn dis_131_pods_of_a_node_that_is_being_replaced_get_no_second_node() {
 
 #[test]
 fn dis_132_a_node_is_not_consolidated_before_its_pods_have_come() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.until("the end of the node", 120.0, |r| r.get("Node", "", "big").is_none());
     room.run(60.0);
     assert_eq!(room.all("Node").len(), 1);
@@ -331,7 +315,7 @@ fn a_static_pool_replaces_its_drifted_nodes_one_for_one() {
 
 #[test]
 fn what_changes_during_the_wait_drops_the_command() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.run(5.0);
     room.edit("Node", "", "big", json!({"metadata": {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}}));
     room.run(60.0);
@@ -342,11 +326,11 @@ fn what_changes_during_the_wait_drops_the_command() {
 
 #[test]
 fn a_claim_to_stay_just_before_the_deletion_rolls_back() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.boot = SignedDuration::from_secs(20);
     room.until("a replacement", 60.0, |r| r.all("NodeClaim").len() == 2);
     room.edit("Pod", "default", "web-a", json!({"metadata": {"annotations": {"karpenter.sh/do-not-disrupt": "true"}}}));
     room.run(60.0);
-    assert!(room.get("Node", "", "big").is_some() && !is_tainted(&room, "big"), "{}", room.story());
+    assert!(room.get("Node", "", "big").is_some() && !room.is_tainted("big"), "{}", room.story());
     assert_eq!(room.node_of("web-a"), "big");
 }

@@ -11,17 +11,13 @@ use super::room::Room;
 const HOLD: &str = "millwright.dev/hold";
 
 /// The scheduler has given up on them.
-fn unschedulable() -> Value {
-    json!({"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}})
-}
-
 /// A node with room for what waits.
 fn room() -> Room {
     let mut room = Room::new(Room::settings());
     room.add(objects::pool("p", json!({"spec": {"disruption": {"consolidateAfter": "Never"}}})));
     room.node("a", "t4");
     room.scheduler = false;
-    room.deploy("web", 2, "900m", unschedulable());
+    room.deploy("web", 2, "900m", objects::unschedulable());
     room
 }
 
@@ -113,7 +109,7 @@ fn other_taints_survive_a_hold() {
     room.node("a", "t4");
     room.scheduler = false;
     let tolerant = json!({"spec": {"tolerations": [{"key": "team", "operator": "Exists"}]}});
-    let mut patch = unschedulable();
+    let mut patch = objects::unschedulable();
     objects::merge(&mut patch, &tolerant);
     room.deploy("web", 2, "900m", patch);
     let team = json!({"key": "team", "value": "blue", "effect": "NoSchedule"});

@@ -11,8 +11,6 @@ use serde_json::{Value, json};
 use super::objects;
 use super::room::Room;
 
-const FAILED: &str = "Unschedulable";
-
 fn room() -> Room {
     let mut room = Room::new(Room::settings());
     room.add(objects::pool("p", json!({})));
@@ -20,10 +18,6 @@ fn room() -> Room {
 }
 
 /// The scheduler has given up on them.
-fn unschedulable() -> Value {
-    json!({"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": FAILED}]}})
-}
-
 fn of(room: &Room, app: &str) -> Vec<Value> {
     room.all("Pod").into_iter().filter(|p| p["metadata"]["labels"]["app"] == app).cloned().collect()
 }
@@ -150,7 +144,7 @@ fn a_node_that_was_open_is_listed_afresh_half_a_second_after_it_was_closed() {
     let mut room = room();
     room.node("a", "t4");
     room.scheduler = false;
-    room.deploy("web", 3, "1200m", unschedulable());
+    room.deploy("web", 3, "1200m", objects::unschedulable());
     room.until("the hold", 10.0, |r| held(r) == ["a"]);
     let begun = room.log.iter().find(|(_, a, _)| is_hold(a)).unwrap().0;
     // The scheduler had assumed a pod there: its binding shows only now.
@@ -234,7 +228,7 @@ fn terminating_pods_count_until_they_are_gone() {
     room.node("a", "t4");
     room.scheduler = false;
     room.add(objects::pod("old", "old-0", "1300m", objects::on("a")));
-    room.deploy("web", 2, "1300m", unschedulable());
+    room.deploy("web", 2, "1300m", objects::unschedulable());
     room.until("the hold", 10.0, |r| held(r) == ["a"]);
     let end = (room.now + SignedDuration::from_secs(600)).to_string();
     room.edit("Pod", "default", "old-0", json!({"metadata": {"deletionTimestamp": end}, "spec": {"containers": [{"name": "c", "resources": {"requests": {"cpu": "1400m", "memory": "64Mi"}}}]}}));

@@ -46,6 +46,11 @@ pub fn pod(app: &str, name: &str, cpu: &str, patch: Value) -> Value {
     patched(object, patch)
 }
 
+/// What the scheduler writes on a pod that it finds no node for.
+pub fn unschedulable() -> Value {
+    json!({"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}})
+}
+
 pub fn on(node: &str) -> Value {
     json!({"spec": {"nodeName": node}, "status": {"phase": "Running", "startTime": "2026-11-30T11:00:00Z",
         "conditions": [{"type": "Ready", "status": "True"}]}})

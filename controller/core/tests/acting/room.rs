@@ -99,6 +99,15 @@ impl Room {
     }
 
     /// Settings under which equal rooms go the same way.
+    /// One large node with one small pod: it is worth a replacement.
+    pub fn wasteful() -> Self {
+        let mut room = Self::new(Self::settings());
+        room.add(objects::pool("p", json!({})));
+        room.node("big", "t16");
+        room.running("web", "web-a", "800m", "big");
+        room
+    }
+
     pub fn settings() -> Settings {
         let mut settings = Settings { iterations: Some(30), ..Settings::default() };
         settings.disruption_price = Some(0);
@@ -194,6 +203,13 @@ impl Room {
     }
 
     /// Node of a pod, empty while it has none.
+    /// Whether a node is marked as one that goes.
+    pub fn is_tainted(&self, node: &str) -> bool {
+        let taints = self.get("Node", "", node).map(|n| n["spec"]["taints"].clone());
+        let taints = taints.as_ref().and_then(Value::as_array);
+        taints.is_some_and(|all| all.iter().any(|t| t["key"] == "karpenter.sh/disrupted"))
+    }
+
     pub fn node_of(&self, pod: &str) -> String {
         self.get("Pod", "default", pod).and_then(|p| p["spec"]["nodeName"].as_str()).unwrap_or_default().to_owned()
     }

@@ -10,25 +10,9 @@ fn creates(room: &Room) -> usize {
     room.asked(|a| matches!(a, Ask::Create { target, .. } if target.kind == Kind::NodeClaim)).len()
 }
 
-fn is_tainted(room: &Room, node: &str) -> bool {
-    let node = room.get("Node", "", node);
-    node.is_some_and(|n| {
-        n["spec"]["taints"].as_array().into_iter().flatten().any(|t| t["key"] == "karpenter.sh/disrupted")
-    })
-}
-
-/// One large node with one small pod: it is worth a replacement.
-fn wasteful() -> Room {
-    let mut room = Room::new(Room::settings());
-    room.add(objects::pool("p", json!({})));
-    room.node("big", "t16");
-    room.running("web", "web-a", "800m", "big");
-    room
-}
-
 #[test]
 fn nothing_is_bought_for_pods_that_went_while_the_command_waited() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     // It is found, and waits for fifteen seconds to be judged again.
     room.run(5.0);
     room.workloads.get_mut("web").unwrap().replicas = 0;
@@ -38,7 +22,7 @@ fn nothing_is_bought_for_pods_that_went_while_the_command_waited() {
 
 #[test]
 fn nothing_is_bought_for_pods_that_went_while_the_node_was_marked() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     // The claim cannot be marked for a while, so the command stays there.
     room.refuse = Box::new(|ask| match ask {
         Ask::Patch { target, body, .. }
@@ -48,7 +32,7 @@ fn nothing_is_bought_for_pods_that_went_while_the_node_was_marked() {
         }
         _ => None,
     });
-    room.until("the taint", 60.0, |r| is_tainted(r, "big"));
+    room.until("the taint", 60.0, |r| r.is_tainted("big"));
     room.workloads.get_mut("web").unwrap().replicas = 0;
     room.step();
     room.refuse = Box::new(|_| None);
@@ -73,9 +57,9 @@ fn a_command_whose_other_nodes_went_by_themselves_is_dropped_where_it_does_not_p
         }
         _ => None,
     });
-    room.until("a taint", 120.0, |r| ["a", "b", "c", "d"].iter().any(|n| is_tainted(r, n)));
+    room.until("a taint", 120.0, |r| ["a", "b", "c", "d"].iter().any(|n| r.is_tainted(n)));
     let before = creates(&room);
-    let marked: Vec<&str> = ["a", "b", "c", "d"].into_iter().filter(|n| is_tainted(&room, n)).collect();
+    let marked: Vec<&str> = ["a", "b", "c", "d"].into_iter().filter(|n| room.is_tainted(n)).collect();
     for node in marked {
         let key = ("NodeClaim".to_owned(), String::new(), format!("claim-{node}"));
         room.drop_object(&key);

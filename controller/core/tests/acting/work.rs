@@ -7,22 +7,24 @@ use jiff::{SignedDuration, Timestamp};
 use millwright_core::control::ask::Event;
 use millwright_core::control::settings::Settings;
 use millwright_core::control::work::{Cancel, Question, Work};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use super::objects;
 use super::room::Room;
 
-fn unschedulable() -> Value {
-    json!({"status": {"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable"}]}})
-}
-
-/// A node that a smaller one could replace.
-fn wasteful() -> Room {
-    let mut room = Room::new(Room::settings());
+/// A consolidation that takes long and has begun.
+fn long() -> Work {
+    let mut room = Room::new(Settings { consolidate_deadline: Duration::from_secs(1_000_000), ..Settings::default() });
     room.add(objects::pool("p", json!({})));
-    room.node("big", "t16");
-    room.running("web", "web-a", "800m", "big");
-    room
+    for n in 0..12 {
+        room.node(&format!("n{n}"), "t8");
+        for p in 0..3 {
+            room.running("web", &format!("web-{n}-{p}"), "1300m", &format!("n{n}"));
+        }
+    }
+    room.idle = true;
+    room.run(3.0);
+    room.aside.pop().unwrap()
 }
 
 fn passes(room: &Room) -> usize {
@@ -39,13 +41,13 @@ fn answer(room: &mut Room) {
 
 #[test]
 fn pods_that_wait_interrupt_a_consolidation_which_begins_anew_afterwards() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.idle = true;
     room.run(3.0);
     assert!(matches!(room.aside[..], [Work { question: Question::Consolidate(_), .. }]), "{:?}", room.aside.len());
     assert!(!room.aside[0].cancel.is_set());
     room.scheduler = false;
-    room.deploy("huge", 1, "100", unschedulable());
+    room.deploy("huge", 1, "100", objects::unschedulable());
     room.run(3.0);
     assert!(room.aside[0].cancel.is_set(), "the pass is due");
     assert_eq!(room.aside.len(), 1, "one at a time");
@@ -61,14 +63,14 @@ fn pods_that_wait_interrupt_a_consolidation_which_begins_anew_afterwards() {
 
 #[test]
 fn a_consolidation_that_was_given_up_often_is_let_come_to_its_end() {
-    let mut room = wasteful();
+    let mut room = Room::wasteful();
     room.idle = true;
     room.scheduler = false;
     let mut given_up = 0;
     for wave in 0..12 {
         room.until("work", 60.0, |r| !r.aside.is_empty());
         if matches!(room.aside[0].question, Question::Consolidate(_)) {
-            room.deploy(&format!("late-{wave}"), 1, "100", unschedulable());
+            room.deploy(&format!("late-{wave}"), 1, "100", objects::unschedulable());
             room.run(4.0);
             if !room.aside[0].cancel.is_set() {
                 assert_eq!(given_up, 3);
@@ -83,17 +85,7 @@ fn a_consolidation_that_was_given_up_often_is_let_come_to_its_end() {
 
 #[test]
 fn work_that_was_given_up_ends_before_its_deadline() {
-    let mut room = Room::new(Settings { consolidate_deadline: Duration::from_secs(1_000_000), ..Settings::default() });
-    room.add(objects::pool("p", json!({})));
-    for n in 0..12 {
-        room.node(&format!("n{n}"), "t8");
-        for p in 0..3 {
-            room.running("web", &format!("web-{n}-{p}"), "1300m", &format!("n{n}"));
-        }
-    }
-    room.idle = true;
-    room.run(3.0);
-    let work = room.aside.pop().unwrap();
+    let work = long();
     assert!(matches!(work.question, Question::Consolidate(_)));
     work.cancel.set();
     // A clock that stands still: only the cancellation ends the search.
@@ -102,17 +94,7 @@ fn work_that_was_given_up_ends_before_its_deadline() {
 
 #[test]
 fn work_is_given_up_while_it_runs() {
-    let mut room = Room::new(Settings { consolidate_deadline: Duration::from_secs(1_000_000), ..Settings::default() });
-    room.add(objects::pool("p", json!({})));
-    for n in 0..12 {
-        room.node(&format!("n{n}"), "t8");
-        for p in 0..3 {
-            room.running("web", &format!("web-{n}-{p}"), "1300m", &format!("n{n}"));
-        }
-    }
-    room.idle = true;
-    room.run(3.0);
-    let work = room.aside.pop().unwrap();
+    let work = long();
     let (cancel, looks): (Cancel, _) = (work.cancel.clone(), std::sync::atomic::AtomicU32::new(0));
     work.run(&|| {
         if looks.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 20 {
@@ -128,7 +110,7 @@ fn pods_that_nothing_helps_are_planned_for_again_only_when_something_has_changed
     let mut room = Room::new(Room::settings());
     room.add(objects::pool("p", json!({"spec": {"disruption": {"consolidateAfter": "Never"}}})));
     room.scheduler = false;
-    room.deploy("huge", 3, "400", unschedulable());
+    room.deploy("huge", 3, "400", objects::unschedulable());
     room.run(50.0);
     assert_eq!(passes(&room), 1, "{}", room.story());
     // A heartbeat is no news.
@@ -146,7 +128,7 @@ fn pods_that_nothing_helps_are_planned_for_again_only_when_something_has_changed
     room.catalog = Arc::new((*room.catalog).clone());
     room.run(15.0);
     assert_eq!(passes(&room), after_node + 2, "another catalogue");
-    room.deploy("huger", 1, "500", unschedulable());
+    room.deploy("huger", 1, "500", objects::unschedulable());
     room.run(15.0);
     assert_eq!(passes(&room), after_node + 3, "another pod");
 }

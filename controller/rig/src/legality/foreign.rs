@@ -55,9 +55,6 @@ impl Foreign {
         let mut claims = Vec::new();
         for node in &self.nodes {
             let pods = find(&node.pods)?;
-            pods.iter().for_each(|p| {
-                open.remove(p);
-            });
             claims.push(node.claim(world)?);
             nodes.push(PlannedNode {
                 pool: node.pool.clone(),
@@ -76,12 +73,12 @@ impl Foreign {
         }
         let mut existing = Vec::new();
         for (node, pods) in &self.existing {
-            let pods = find(pods)?;
-            pods.iter().for_each(|p| {
-                open.remove(p);
-            });
-            existing.push((node.clone(), pods));
+            existing.push((node.clone(), find(pods)?));
         }
+        let placed = nodes.iter().map(|n| &n.pods).chain(existing.iter().map(|(_, pods)| pods)).flatten();
+        placed.for_each(|p| {
+            open.remove(p);
+        });
         let unscheduled = open.into_iter().map(|pod| (pod, Vec::new())).collect();
         Ok(Decision { nodes, claims, existing, unscheduled, ..ours })
     }
